@@ -95,6 +95,7 @@ format: ## lays out every C++ file with clang-format
 
 check: ## the checks that need no build: layout, includes, words, pages, tests; lists what has grown too large
 	@bash scripts/check_format.sh
+	@python3 scripts/check_comments.py
 	@python3 scripts/check_includes.py
 	@bash scripts/check_words.sh
 	@python3 scripts/check_quotes.py

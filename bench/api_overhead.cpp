@@ -1,5 +1,6 @@
-// What a call costs from C++ on the CPU: a bound call, a call into the caller's memory, and a plain call, on arrays so small that nothing
-// else takes time. Prints the median of samples, and the fastest and slowest tenth.
+// What a call costs from C++ on the CPU: a bound call, a call into the caller's memory, and a plain
+// call, on arrays so small that nothing else takes time. Prints the median of samples, and the
+// fastest and slowest tenth.
 #include <smelt/smelt.hpp>
 
 #include <algorithm>

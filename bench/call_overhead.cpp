@@ -1,5 +1,5 @@
-// What a call costs on a GPU from C++: wall time per call back to back, and the time from the text of a program to its first result,
-// compiled again and from the cache on disk.
+// What a call costs on a GPU from C++: wall time per call back to back, and the time from the text
+// of a program to its first result, compiled again and from the cache on disk.
 //   call_overhead [--json FILE]     FILE gets {"quantize_int8 500K": microseconds, ...}
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
-// From the text of a program to its first result, in a process that has compiled before: nothing from the cache on disk, then all.
-// Since 12.9 NVRTC keeps what it makes in the driver's cache too, and takes it from there whatever we ask: CUDA_CACHE_DISABLE=1 turns that off.
+// From the text of a program to its first result, in a process that has compiled before: nothing
+// from the cache on disk, then all. Since 12.9 NVRTC keeps what it makes in the driver's cache too,
+// and takes it from there whatever we ask: CUDA_CACHE_DISABLE=1 turns that off.
 //   first_result [cuda|cpu] < LINES     a line: a name, a program's file, inputs as `smelt -i` has them, between spaces;
 //                                       bench/gpu/lines.py and bench/suite/lines.py write them
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// smelt for a benchmark in Python: programs compiled once and called over memory of the caller, in the process of the peers, so that
-// all take turns in one run. A plain C interface; smelt_library.py is the other side. Not for other use.
+// smelt for a benchmark in Python: programs compiled once and called over memory of the caller, in
+// the process of the peers, so that all take turns in one run. A plain C interface;
+// smelt_library.py is the other side. Not for other use.
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -131,12 +132,14 @@ int32_t smelt_bench_run_fresh(const Program* program) {
   });
 }
 
-// A parallel copy between two buffers; `streaming`: by stores that pass the caches, else by the C library.
+// A parallel copy between two buffers; `streaming`: by stores that pass the caches, else by the C
+// library.
 void smelt_bench_copy(void* to, const void* from, int64_t bytes, int32_t threads, int32_t streaming) {
   runtime::parallel_copy(static_cast<char*>(to), static_cast<const char*>(from), bytes, threads, streaming != 0);
 }
 
-// A parallel read of a buffer of whole lines: what reductions can reach at most where a machine reads slower than it copies.
+// A parallel read of a buffer of whole lines: what reductions can reach at most where a machine
+// reads slower than it copies.
 uint64_t smelt_bench_read(const void* from, int64_t bytes, int32_t threads) {
   std::atomic<uint64_t> sum{0};
   runtime::parallel_for(threads, bytes, 256, [&](int, int64_t begin, int64_t end) {

@@ -1,5 +1,5 @@
-// Measures the error of the f32 expansions of unary operations over all 2^32 inputs (or every n-th), against the host
-// meaning in double, and prints it as a Markdown table.
+// Measures the error of the f32 expansions of unary operations over all 2^32 inputs (or every
+// n-th), against the host meaning in double, and prints it as a Markdown table.
 //
 //   ulp_sweep [--stride N] [--threads N] [operation ...]
 #include <fmt/format.h>
@@ -24,8 +24,8 @@ struct Worst {
 
 constexpr int kBlock = 1024;
 
-// The host meaning takes most of the time, so it is asked only where the expansion on f64, which is within 2^-26 of it in units of
-// f32, shows an error that may be the largest so far.
+// The host meaning takes most of the time, so it is asked only where the expansion on f64, which is
+// within 2^-26 of it in units of f32, shows an error that may be the largest so far.
 template <class Expansion, class Wide, class Meaning>
 [[gnu::flatten]] Worst sweep_part(uint64_t begin, uint64_t end, uint64_t stride, Expansion expansion, Wide wide,
                                   Meaning meaning) {

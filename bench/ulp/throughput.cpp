@@ -1,5 +1,6 @@
-// Time per element of the expansions, vectorised by the compiler that builds this, against the vector mathematics of glibc
-// (libmvec) and SLEEF, on arrays that stay in the first-level cache. Prints a Markdown table.
+// Time per element of the expansions, vectorised by the compiler that builds this, against the
+// vector mathematics of glibc (libmvec) and SLEEF, on arrays that stay in the first-level cache.
+// Prints a Markdown table.
 #include <fmt/format.h>
 #include <immintrin.h>
 #include <sleef.h>

@@ -7,7 +7,8 @@
 
 using namespace smelt;
 
-// Every row in ascending order: a C++ function, and a CUDA kernel in which every thread counts what stands before its element.
+// Every row in ascending order: a C++ function, and a CUDA kernel in which every thread counts what
+// stands before its element.
 CustomOperation sorted_rows() {
   CustomOperation o;
   o.name = "sorted_rows";

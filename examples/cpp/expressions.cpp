@@ -16,7 +16,8 @@ int main() {
   const Array spot = Array::from({90.0, 100.0, 110.0}), strike = Array::from({100.0, 100.0, 100.0});
   const Array rate = Array::scalar(0.02), sigma = Array::scalar(0.3), years = Array::scalar(0.5);
 
-  // Black and Scholes 1973. Nothing runs here: a mistake in shapes or dtypes would throw on its line.
+  // Black and Scholes 1973. Nothing runs here: a mistake in shapes or dtypes would throw on its
+  // line.
   const Array deviation = sigma * sqrt(years);
   const Array d1 = (log(spot / strike) + (rate + 0.5 * square(sigma)) * years) / deviation;
   Array call = spot * normal_cdf(d1) - strike * exp(-rate * years) * normal_cdf(d1 - deviation);

@@ -1,4 +1,5 @@
-// Frames of a camera into the input of a network: bytes to normalised floats, channels first, in memory that exists already.
+// Frames of a camera into the input of a network: bytes to normalised floats, channels first, in
+// memory that exists already.
 #include <smelt/smelt.hpp>
 
 #include <cstdint>

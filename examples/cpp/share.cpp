@@ -8,7 +8,8 @@
 
 using namespace smelt;
 
-// Stands for a library that hands its tensors out: the capsule of a Python array, for example, holds such a pointer.
+// Stands for a library that hands its tensors out: the capsule of a Python array, for example,
+// holds such a pointer.
 static dlpack::ManagedTensorVersioned* tensor_of_another_library(int64_t rows) {
   return to_dlpack(Array::from(std::vector<float>(static_cast<size_t>(rows) * 4, 1.5f), {rows, 4}));
 }

@@ -1,5 +1,6 @@
 /// \file
-/// Array: data with a dtype and a shape known at run time, or a value that is not calculated yet; its operators, and eval().
+/// Array: data with a dtype and a shape known at run time, or a value that is not calculated yet;
+/// its operators, and eval().
 #pragma once
 
 #include <cstddef>
@@ -48,19 +49,23 @@ class SMELT_API Number {
 };
 
 /// A multidimensional array: a cheap handle that is passed by value. It is one of
-/// - data: memory of the host or of a GPU, copied, adopted with its owner, or borrowed; any strides;
-/// - an unevaluated value: what functions and operators make. Its dtype and shape are known at once, so that mistakes throw where
+/// - data: memory of the host or of a GPU, copied, adopted with its owner, or borrowed; any
+///   strides;
+/// - an unevaluated value: what functions and operators make. Its dtype and shape are known at
+///   once, so that mistakes throw where
 ///   they are written; eval() calculates it, and until then reading its data throws;
-/// - a number: Array(2.5). It is weak, that is, it takes the dtype of the arrays that it meets, as literals of the expression
+/// - a number: Array(2.5). It is weak, that is, it takes the dtype of the arrays that it meets, as
+///   literals of the expression
 ///   language do. A number is part of the program: each other number is another program to compile. What changes from call to call
 ///   is better an array of rank 0, Array::scalar(x);
 /// - nothing: Array(), for optional arguments.
 ///
-/// An array never changes, but for memory that is written (mutable_span, Function::into): `a = slice_update(a, i, v)` is what `a[i] = v`
-/// is elsewhere.
+/// An array never changes, but for memory that is written (mutable_span, Function::into): `a =
+/// slice_update(a, i, v)` is what `a[i] = v` is elsewhere.
 ///
-/// Shapes broadcast as in NumPy and dtypes promote as the Array API standard says (docs/language.md). Handles may be used from several
-/// threads at once; writing to the memory of one is the caller's to synchronise.
+/// Shapes broadcast as in NumPy and dtypes promote as the Array API standard says
+/// (docs/language.md). Handles may be used from several threads at once; writing to the memory of
+/// one is the caller's to synchronise.
 class SMELT_API Array : public Methods<Array> {
  public:
   /// No array: what an optional argument is when it is left out.
@@ -83,8 +88,8 @@ class SMELT_API Array : public Methods<Array> {
 
   // ---- data
 
-  /// Copies `values`, of host memory. Without `dims` the shape is [number of values]. Throws UserError when the shape does not hold
-  /// exactly these.
+  /// Copies `values`, of host memory. Without `dims` the shape is [number of values]. Throws
+  /// UserError when the shape does not hold exactly these.
   template <std::ranges::contiguous_range R>
   requires Element<std::ranges::range_value_t<R>>
   static Array from(const R& values, Dims dims) {
@@ -131,8 +136,8 @@ class SMELT_API Array : public Methods<Array> {
         for (const T& value : row) *to++ = value;
     return made;
   }
-  /// Numbers of several types, which become one as in C++: {1, 2.5f} is F32, {1, int64_t{2}} is I64. Throws UserError for bools among
-  /// numbers, and for uint64_t among signed integers.
+  /// Numbers of several types, which become one as in C++: {1, 2.5f} is F32, {1, int64_t{2}} is
+  /// I64. Throws UserError for bools among numbers, and for uint64_t among signed integers.
   static Array from(std::initializer_list<Number> values) {
     return from(values, {static_cast<int64_t>(values.size())});
   }
@@ -151,12 +156,14 @@ class SMELT_API Array : public Methods<Array> {
   static Array scalar(T value) {
     return copy_of(&value, dtype_of<T>, 1, {});
   }
-  /// Row-major host memory of this shape, aligned to 64 bytes and not initialised: for outputs (Function::into).
+  /// Row-major host memory of this shape, aligned to 64 bytes and not initialised: for outputs
+  /// (Function::into).
   static Array empty(Dims dims, DType dtype);
 
-  /// The caller's memory, read (and written, unless it is const) in place: it must outlive the array and all that is made of it.
-  /// Strides count elements, may be 0 or negative, and are row-major when left out; `offset` is the place of the first element in
-  /// `memory`. Throws UserError when an index would leave `memory`.
+  /// The caller's memory, read (and written, unless it is const) in place: it must outlive the
+  /// array and all that is made of it. Strides count elements, may be 0 or negative, and are
+  /// row-major when left out; `offset` is the place of the first element in `memory`. Throws
+  /// UserError when an index would leave `memory`.
   template <std::ranges::contiguous_range R>
   requires Element<std::ranges::range_value_t<R>> && std::ranges::borrowed_range<R>
   static Array borrow(R&& memory, Dims dims, Dims strides = {}, int64_t offset = 0) {
@@ -170,8 +177,9 @@ class SMELT_API Array : public Methods<Array> {
   static Array borrow(T* memory, Dims dims, Dims strides = {}) {
     return adopt(memory, dtype_of<std::remove_const_t<T>>, std::move(dims), std::move(strides), nullptr);
   }
-  /// Memory that `owner` keeps alive; it is released with the last array that uses it. `data` is the address of the element of index
-  /// 0; strides as for borrow(). Nothing can be checked here but the shape.
+  /// Memory that `owner` keeps alive; it is released with the last array that uses it. `data` is
+  /// the address of the element of index 0; strides as for borrow(). Nothing can be checked here
+  /// but the shape.
   static Array adopt(void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner);
   /// The same for memory that must not be written.
   static Array adopt(const void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner);
@@ -191,12 +199,13 @@ class SMELT_API Array : public Methods<Array> {
   /// Of a number: what it has alone, I64, F32 or Bool.
   DType dtype() const;
   int ndim() const;  ///< number of axes
-  /// The sizes. Inside of a function that is being compiled for many sizes it may be unknown; then the function is compiled for
-  /// the sizes at hand instead. extent() avoids that.
+  /// The sizes. Inside of a function that is being compiled for many sizes it may be unknown; then
+  /// the function is compiled for the sizes at hand instead. extent() avoids that.
   Dims shape() const;
   int64_t shape(Axis axis) const;  ///< one of them; axis -1 is the last
   int64_t size() const;            ///< number of elements, as shape()
-  /// A size as a value: in arithmetic and in shapes it needs not be known, so that one kernel supports every size.
+  /// A size as a value: in arithmetic and in shapes it needs not be known, so that one kernel
+  /// supports every size.
   Size extent(Axis axis, Where where = Where::here()) const;
   Dims strides() const;     ///< in elements; of data
   Device device() const;    ///< where its data is; of an unevaluated value Device::cpu()
@@ -204,13 +213,14 @@ class SMELT_API Array : public Methods<Array> {
 
   // ---- its data, which must be evaluated and in host memory
 
-  /// The elements in place, row by row. Throws UserError when the dtype is another, when the elements do not lie in row-major order
-  /// (copy() helps), or when there is no data to read.
+  /// The elements in place, row by row. Throws UserError when the dtype is another, when the
+  /// elements do not lie in row-major order (copy() helps), or when there is no data to read.
   template <Element T>
   std::span<const T> span() const {
     return {static_cast<const T*>(read(dtype_of<T>)), static_cast<size_t>(size())};
   }
-  /// The same to write. Other handles of this array, and arrays that share its memory, see the change.
+  /// The same to write. Other handles of this array, and arrays that share its memory, see the
+  /// change.
   template <Element T>
   std::span<T> mutable_span() {
     return {static_cast<T*>(write(dtype_of<T>)), static_cast<size_t>(size())};
@@ -222,15 +232,16 @@ class SMELT_API Array : public Methods<Array> {
     const auto elements = rows.span<T>();
     return {elements.begin(), elements.end()};
   }
-  /// The one element of an array of one element, or the element at an index for each axis: x.item<float>(i, j). Indices below 0 count
-  /// from the end.
+  /// The one element of an array of one element, or the element at an index for each axis:
+  /// x.item<float>(i, j). Indices below 0 count from the end.
   template <Element T, std::integral... I>
   T item(I... index) const {
     T value;
     read_item(dtype_of<T>, {static_cast<int64_t>(index)...}, &value);
     return value;
   }
-  /// An element of any dtype, as a double: x(i, j). Throws UserError for an integer that a double does not hold; item() reads those.
+  /// An element of any dtype, as a double: x(i, j). Throws UserError for an integer that a double
+  /// does not hold; item() reads those.
   template <std::integral... I>
   requires(sizeof...(I) > 0) double operator()(I... index) const { return number_at({static_cast<int64_t>(index)...}); }
   /// The address of the element of index 0, on whatever device.
@@ -250,9 +261,10 @@ class SMELT_API Array : public Methods<Array> {
     return this->astype(dtype_of<E>, where);
   }
 
-  /// An element, a row, a slice: x[3], x[slice(1, -1)], x[{0, ellipsis, newaxis, slice(none, none, -1)}], x[indices] as NumPy has
-  /// them; nothing is moved. Integers drop an axis. One array of integers may be among the items: take() along that axis. Bounds of
-  /// slices are clamped as in NumPy. What it gives is another array: slice_update() replaces a part.
+  /// An element, a row, a slice: x[3], x[slice(1, -1)], x[{0, ellipsis, newaxis, slice(none, none,
+  /// -1)}], x[indices] as NumPy has them; nothing is moved. Integers drop an axis. One array of
+  /// integers may be among the items: take() along that axis. Bounds of slices are clamped as in
+  /// NumPy. What it gives is another array: slice_update() replaces a part.
   Array operator[](const Indices& index) const;
 
   Array& operator+=(const Located& b) &;  ///< x = x + b: another value, not another content of the memory
@@ -340,16 +352,19 @@ class Located {
   Where where_;
 };
 
-/// The array in a file that numpy.save wrote (.npy). Throws UserError, with the path, for what is none.
+/// The array in a file that numpy.save wrote (.npy). Throws UserError, with the path, for what is
+/// none.
 SMELT_API Array load(const std::string& path);
-/// Writes the array to a file that numpy.load reads (.npy). Throws UserError when it is not evaluated, for BF16 and floats of 8 bits, which NumPy has not, and
-/// when the file cannot be written; then no file is left half written.
+/// Writes the array to a file that numpy.load reads (.npy). Throws UserError when it is not
+/// evaluated, for BF16 and floats of 8 bits, which NumPy has not, and when the file cannot be
+/// written; then no file is left half written.
 SMELT_API void save(const std::string& path, const Array& array);
 
-/// Calculates the values as one plan, so that what they share is calculated once, and keeps the results in the arrays (all their
-/// copies see them). What is evaluated already stays. The compiled plan is kept for later calls: the same expression on other data of
-/// the same dtypes and ranks is not compiled again. Runs on the GPU when the data is there, else on the CPU. Throws UserError when
-/// arrays are on different devices, and for what only the data shows (an index out of range).
+/// Calculates the values as one plan, so that what they share is calculated once, and keeps the
+/// results in the arrays (all their copies see them). What is evaluated already stays. The compiled
+/// plan is kept for later calls: the same expression on other data of the same dtypes and ranks is
+/// not compiled again. Runs on the GPU when the data is there, else on the CPU. Throws UserError
+/// when arrays are on different devices, and for what only the data shows (an index out of range).
 SMELT_API void eval(const std::vector<Array>& values);
 /// \overload
 template <class... More>
@@ -357,10 +372,12 @@ requires(std::is_same_v<More, Array>&&...) void eval(const Array& first, const M
   eval(std::vector<Array>{first, more...});
 }
 
-/// "f32[2, 3] [[1, 2, 3], [4, 5, 6]]", long arrays shortened; of an unevaluated value the type alone.
+/// "f32[2, 3] [[1, 2, 3], [4, 5, 6]]", long arrays shortened; of an unevaluated value the type
+/// alone.
 SMELT_API std::ostream& operator<<(std::ostream& out, const Array& array);
 
-// Operators mean what they mean in the expression language; docs/language.md has the table. Comparisons give arrays of Bool.
+// Operators mean what they mean in the expression language; docs/language.md has the table.
+// Comparisons give arrays of Bool.
 
 SMELT_API Array operator+(const Located& a, const Located& b);  ///< add(a, b)
 SMELT_API Array operator-(const Located& a, const Located& b);  ///< subtract(a, b)

@@ -1,5 +1,6 @@
 /// \file
-/// How the functions of smelt/functions.hpp call the one implementation that they share with the expression language.
+/// How the functions of smelt/functions.hpp call the one implementation that they share with the
+/// expression language.
 #pragma once
 
 #include <initializer_list>
@@ -61,7 +62,8 @@ struct SMELT_API Argument {
   }
 };
 
-// The function of the language by this name (of static storage), on arguments by position; trailing ones may be left out.
+// The function of the language by this name (of static storage), on arguments by position; trailing
+// ones may be left out.
 SMELT_API Array call(std::string_view function, std::vector<Argument> arguments, Where where);
 
 }  // namespace smelt::detail

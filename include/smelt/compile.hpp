@@ -40,8 +40,8 @@ struct SMELT_API Options {
   std::vector<std::string>
       parameters;  ///< what messages and explain() call the parameters; compile({"x", "gain"}, f) writes it
 
-  /// Sizes of one axis of one argument, counted from 0, axes below 0 from the end, are to be built in (fixed) or to stay open (dynamic), whatever the
-  /// policy of compile() says.
+  /// Sizes of one axis of one argument, counted from 0, axes below 0 from the end, are to be built
+  /// in (fixed) or to stay open (dynamic), whatever the policy of compile() says.
   Options& fixed(int argument, int axis) { return pin(argument, axis, true); }
   Options& dynamic(int argument, int axis) { return pin(argument, axis, false); }  ///< \copydoc fixed
 
@@ -82,8 +82,8 @@ struct BoundState;  // a prepared call
 struct InputType;
 struct Traced;
 
-// What all functions have in common: arrays in one list, in the order of the parameters. `lists` has the number of arrays of every
-// parameter that is a vector.
+// What all functions have in common: arrays in one list, in the order of the parameters. `lists`
+// has the number of arrays of every parameter that is a vector.
 class SMELT_API AnyFunction {
  public:
   using Trace = std::function<std::vector<Array>(std::span<const Array> arguments, std::span<const int> lists)>;
@@ -94,7 +94,8 @@ class SMELT_API AnyFunction {
   AnyFunction(Build build, bool declared, Options options, std::string kinds);
 
   std::vector<Array> call(const std::vector<Array>& arguments, const std::vector<int>& lists) const;
-  // On evaluated arguments, with the memory of each result from `allocate`. It is host memory, unless an argument is on a GPU.
+  // On evaluated arguments, with the memory of each result from `allocate`. It is host memory,
+  // unless an argument is on a GPU.
   using Allocate = std::function<Array(DType dtype, const Dims& dims)>;
   std::vector<Array> call(const std::vector<Array>& arguments, const std::vector<int>& lists,
                           const Allocate& allocate) const;
@@ -158,7 +159,8 @@ struct Unflatten {
 };
 
 // What a function may return, as a list and back.
-// Array, std::vector<Array>, std::pair, std::tuple and std::array of Array, a pair of Array and list.
+// Array, std::vector<Array>, std::pair, std::tuple and std::array of Array, a pair of Array and
+// list.
 template <class Result>
 struct Results;
 template <>
@@ -257,7 +259,8 @@ concept Returned = requires(const T& t) {
   Results<T>::list(t);
 };
 
-// Calls a function by the arguments of its signature, to which functions of this library add the place.
+// Calls a function by the arguments of its signature, to which functions of this library add the
+// place.
 template <class Callable, class... Parameters>
 auto apply_traced(Callable& callable, std::tuple<Parameters...> arguments) {
   if constexpr (std::is_invocable_v<Callable&, Parameters...>) {
@@ -268,7 +271,8 @@ auto apply_traced(Callable& callable, std::tuple<Parameters...> arguments) {
   }
 }
 
-// What keeps a callable from being compiled: nothing, or one of these, which compile() says in a line.
+// What keeps a callable from being compiled: nothing, or one of these, which compile() says in a
+// line.
 enum class Fault : uint8_t { None, NoFunction, ManySignatures, Parameter, Result };
 template <class Signature>
 struct SignatureFault;
@@ -299,12 +303,14 @@ std::string kinds_of() {
 
 }  // namespace detail
 
-/// A call whose arrays are fixed (Function::bind): all is laid out, so that running it costs little more than the kernels. It keeps its
-/// arrays alive. One thread at a time may run it; other threads bind their own.
+/// A call whose arrays are fixed (Function::bind): all is laid out, so that running it costs little
+/// more than the kernels. It keeps its arrays alive. One thread at a time may run it; other threads
+/// bind their own.
 class SMELT_API Bound {
  public:
-  /// Reads the arrays as they are now and writes the outputs; no checks, no allocation. On a GPU it returns when the work is queued.
-  /// Throws UserError for what only the data shows (an index out of range; on a GPU synchronize() does).
+  /// Reads the arrays as they are now and writes the outputs; no checks, no allocation. On a GPU it
+  /// returns when the work is queued. Throws UserError for what only the data shows (an index out
+  /// of range; on a GPU synchronize() does).
   void operator()() const;
   /// Waits for a GPU; nothing on the CPU.
   void synchronize() const;
@@ -321,7 +327,8 @@ class SMELT_API Bound {
 template <class Signature>
 class Function;
 
-/// What compile() makes of a C++ function of arrays: called like it, but with data. A cheap handle; safe to call from many threads.
+/// What compile() makes of a C++ function of arrays: called like it, but with data. A cheap handle;
+/// safe to call from many threads.
 template <detail::Returned Result, detail::Parameter... Parameters>
 class Function<Result(Parameters...)> {
  public:
@@ -336,16 +343,18 @@ class Function<Result(Parameters...)> {
             },
             std::move(options), detail::kinds_of<Parameters...>()) {}
 
-  /// Runs the function on data, compiling first when no executable supports these dtypes, ranks and sizes. When an argument is
-  /// unevaluated nothing runs: the function becomes part of the expression, and the result is unevaluated too. Throws UserError when the
-  /// arrays do not fit the function, with the message of the operation that does not take them.
+  /// Runs the function on data, compiling first when no executable supports these dtypes, ranks and
+  /// sizes. When an argument is unevaluated nothing runs: the function becomes part of the
+  /// expression, and the result is unevaluated too. Throws UserError when the arrays do not fit the
+  /// function, with the message of the operation that does not take them.
   Result operator()(const Parameters&... arguments) const {
     const detail::Flat flat = detail::flatten(arguments...);
     return detail::Results<Result>::of(any_.call(flat.arrays, flat.lists));
   }
 
-  /// Outputs into the caller's memory: norm.into(y)(x, g, b). The arrays hold data (Array::borrow, Array::empty) of the dtype and shape
-  /// that the function returns, else UserError; they may have any strides but 0, and may overlap the inputs.
+  /// Outputs into the caller's memory: norm.into(y)(x, g, b). The arrays hold data (Array::borrow,
+  /// Array::empty) of the dtype and shape that the function returns, else UserError; they may have
+  /// any strides but 0, and may overlap the inputs.
   class Into {
    public:
     /// Runs.
@@ -385,28 +394,31 @@ class Function<Result(Parameters...)> {
   }
   /// The same for the latest call. Throws UserError when there was none.
   Explanation explain() const requires(sizeof...(Parameters) > 0) { return any_.explain_last(); }
-  /// Throws UserError, with every decision against fusion and its reason, unless each executable has exactly `count` kernels; also when
-  /// there is none yet.
+  /// Throws UserError, with every decision against fusion and its reason, unless each executable
+  /// has exactly `count` kernels; also when there is none yet.
   void expect_kernels(int count) const { any_.expect_kernels(count); }
   /// The executables it has, in the order in which they were compiled.
   std::vector<Specialization> specializations() const { return any_.specializations(); }
   /// How many were compiled, those that were dropped since included.
   int compile_count() const { return any_.compile_count(); }
 
-  /// A source file with this call's program as a function of its own, which needs no smelt, as `smelt emit` writes it. `target` is "cpp" (C++17,
-  /// for CPUs), "cuda" (for nvcc, for the GPU at hand), an architecture, "sm_90" (the same for GPUs elsewhere), or "opencl" (its kernels in
-  /// OpenCL C). The comment at the top says what the function takes and how to compile it. Throws UserError for another target, and where its
-  /// compiler is missing.
+  /// A source file with this call's program as a function of its own, which needs no smelt, as
+  /// `smelt emit` writes it. `target` is "cpp" (C++17, for CPUs), "cuda" (for nvcc, for the GPU at
+  /// hand), an architecture, "sm_90" (the same for GPUs elsewhere), or "opencl" (its kernels in
+  /// OpenCL C). The comment at the top says what the function takes and how to compile it. Throws
+  /// UserError for another target, and where its compiler is missing.
   std::string source(const std::string& target, const Parameters&... arguments,
                      const SourceOptions& options = {}) const {
     const detail::Flat flat = detail::flatten(arguments...);
     return any_.source(target, flat.arrays, flat.lists, options);
   }
 
-  /// Writes all executables that it has, with their code, to a file that load_function() reads where no compiler is (smelt/saved.hpp). Without
-  /// `targets` for the devices that they were compiled for; else for these: "cpu" (this machine's), "x86-64", "x86-64-v2", "x86-64-v3",
-  /// "x86-64-v4", "sm_90" and the like. Throws UserError when nothing is compiled yet, for operations of the user's own code, and when the file
-  /// cannot be written; then a file that was there is as it was.
+  /// Writes all executables that it has, with their code, to a file that load_function() reads
+  /// where no compiler is (smelt/saved.hpp). Without `targets` for the devices that they were
+  /// compiled for; else for these: "cpu" (this machine's), "x86-64", "x86-64-v2", "x86-64-v3",
+  /// "x86-64-v4", "sm_90" and the like. Throws UserError when nothing is compiled yet, for
+  /// operations of the user's own code, and when the file cannot be written; then a file that was
+  /// there is as it was.
   void save(const std::string& path, const std::vector<std::string>& targets = {}) const {
     any_.save(path, targets, saved_parameters(), saved_results());
   }
@@ -423,18 +435,21 @@ class Function<Result(Parameters...)> {
   detail::AnyFunction any_;
 };
 
-/// Makes a function of arrays, a lambda or a plain function, into one that runs as few kernels. Parameters are Array or
-/// std::vector<Array>; it returns Array, a std::pair, std::tuple, std::array or std::vector of them,
-/// or a pair of an Array and a vector. Nothing is compiled before the
-/// first call: then the callable is called with arrays that have dtypes and shapes but no data (so a branch on data cannot be
-/// written, and arrays that it captures are those of then; their memory is read by every call); again for every executable.
+/// Makes a function of arrays, a lambda or a plain function, into one that runs as few kernels.
+/// Parameters are Array or std::vector<Array>; it returns Array, a std::pair, std::tuple,
+/// std::array or std::vector of them, or a pair of an Array and a vector. Nothing is compiled
+/// before the
+/// first call: then the callable is called with arrays that have dtypes and shapes but no data (so
+/// a branch on data cannot be written, and arrays that it captures are those of then; their memory
+/// is read by every call); again for every executable.
 ///
-/// One executable supports many sizes. Of an argument of rank 2 and more the first size is left open and the others are built in, since
-/// kernels are best when they know the length of a row; the size of an argument of rank 1 is open unless it equals an inner size of
-/// another argument; first sizes that are equal are one size; 1 is built in, because it broadcasts. Sizes far from those of the call that
-/// an executable was compiled for get another one, when other kernels are better for them. Where the callable needs to know an open size,
-/// all sizes are built in. Options::fixed and Options::dynamic overrule that. Function::specializations tells what was
-/// compiled and why.
+/// One executable supports many sizes. Of an argument of rank 2 and more the first size is left
+/// open and the others are built in, since kernels are best when they know the length of a row; the
+/// size of an argument of rank 1 is open unless it equals an inner size of another argument; first
+/// sizes that are equal are one size; 1 is built in, because it broadcasts. Sizes far from those of
+/// the call that an executable was compiled for get another one, when other kernels are better for
+/// them. Where the callable needs to know an open size, all sizes are built in. Options::fixed and
+/// Options::dynamic overrule that. Function::specializations tells what was compiled and why.
 template <class Callable>
 auto compile(Callable&& callable, Options options = {}) {
   using F = std::decay_t<Callable>;
@@ -452,8 +467,8 @@ auto compile(Callable&& callable, Options options = {}) {
   else
     return detail::Refused{};
 }
-/// The same with names for the parameters, which messages and explain() show: compile({"x", "gain"}, f). Throws UserError when there
-/// is not a name for each.
+/// The same with names for the parameters, which messages and explain() show: compile({"x",
+/// "gain"}, f). Throws UserError when there is not a name for each.
 template <class Callable>
 auto compile(std::initializer_list<const char*> parameters, Callable&& callable, Options options = {}) {
   options.parameters.assign(parameters.begin(), parameters.end());

@@ -1,5 +1,6 @@
 /// \file
-/// Operations whose code you write yourself: a C++ function for the CPU, a CUDA kernel for GPUs. Fusion stops at them.
+/// Operations whose code you write yourself: a C++ function for the CPU, a CUDA kernel for GPUs.
+/// Fusion stops at them.
 #pragma once
 
 #include <functional>
@@ -31,15 +32,16 @@ struct CustomGradient {
   std::vector<Array> cotangents;
 };
 
-/// An operation whose code you write: `cpu`, `cuda`, or both, for the devices on which it is to run.
+/// An operation whose code you write: `cpu`, `cuda`, or both, for the devices on which it is to
+/// run.
 struct CustomOperation {
   std::string name;  ///< letters, digits and _
   /// The type of its result for these inputs; without it, that of the first input.
   std::function<CustomType(const std::vector<Array>& inputs)> output = {};
   /// The types of its results, when there are several: in place of `output`.
   std::function<std::vector<CustomType>(const std::vector<Array>& inputs)> outputs = {};
-  /// Writes the outputs. Runs in the thread that evaluates, and an exception reaches its caller as it is. Evaluations in several threads may
-  /// call it at the same time.
+  /// Writes the outputs. Runs in the thread that evaluates, and an exception reaches its caller as
+  /// it is. Evaluations in several threads may call it at the same time.
   std::function<void(const CustomCall&)> cpu = {};
   std::optional<CudaKernel> cuda = {};  ///< for NVIDIA GPUs
   bool pure = false;                    ///< true: equal calls on equal inputs are made once
@@ -50,14 +52,16 @@ struct CustomOperation {
   std::function<std::vector<Array>(const CustomGradient&)> gradient = {};
 };
 
-/// The operation, to be called like a function. One object is one operation: programs that call it are compiled once.
+/// The operation, to be called like a function. One object is one operation: programs that call it
+/// are compiled once.
 class SMELT_API Custom {
  public:
   /// Throws UserError for a name that is none, and when there is no code at all.
   explicit Custom(CustomOperation operation);
 
-  /// An unevaluated array, of an operation with one result. Inputs are stored before it, row-major, and what reads it is another kernel. They
-  /// have at least one axis; a number is given as an array of one element.
+  /// An unevaluated array, of an operation with one result. Inputs are stored before it, row-major,
+  /// and what reads it is another kernel. They have at least one axis; a number is given as an
+  /// array of one element.
   Array operator()(const std::vector<Array>& inputs) const;
   /// All results of one call. Evaluated together, they take one call of the code.
   std::vector<Array> all(const std::vector<Array>& inputs) const;
@@ -66,7 +70,8 @@ class SMELT_API Custom {
   std::shared_ptr<const detail::CustomState> state_;
 };
 
-/// Custom(operation)(inputs), for an operation that is called in one place. Where it is evaluated again and again, keep a Custom.
+/// Custom(operation)(inputs), for an operation that is called in one place. Where it is evaluated
+/// again and again, keep a Custom.
 SMELT_API Array custom(CustomOperation operation, const std::vector<Array>& inputs);
 
 }  // namespace smelt

@@ -31,7 +31,8 @@ inline int64_t count_of(const std::vector<int64_t>& dims) {
 }
 }  // namespace detail
 
-/// An array that the code reads: row-major, in the memory of the host for `cpu`, of the GPU for `cuda`.
+/// An array that the code reads: row-major, in the memory of the host for `cpu`, of the GPU for
+/// `cuda`.
 struct CustomInput {
   DType dtype{};               ///< of its elements
   std::vector<int64_t> dims;   ///< its sizes, outermost first
@@ -47,7 +48,8 @@ struct CustomInput {
   }
 };
 
-/// An array that the code writes, all of it; what it held before is undefined. Memory as that of a CustomInput.
+/// An array that the code writes, all of it; what it held before is undefined. Memory as that of a
+/// CustomInput.
 struct CustomOutput {
   DType dtype{};              ///< of its elements
   std::vector<int64_t> dims;  ///< its sizes, outermost first
@@ -101,7 +103,8 @@ struct CudaLaunch {
 struct CudaKernel {
   std::string source;    ///< all of it; no headers but those that NVRTC brings along
   std::string function;  ///< the name of its `extern "C" __global__` function
-  /// The launch for these arrays, whose addresses are those of the GPU. Called when a call is prepared, not when it runs again.
+  /// The launch for these arrays, whose addresses are those of the GPU. Called when a call is
+  /// prepared, not when it runs again.
   std::function<CudaLaunch(const CustomCall&)> launch;
 };
 

@@ -16,18 +16,19 @@ struct DeviceState;
 
 /// The CPU, an NVIDIA GPU, or a device of OpenCL. A cheap handle: copies mean the same device.
 ///
-/// What is compiled runs on the CPU, unless Options::device says otherwise or the arrays live on a GPU. Arrays made from host
-/// memory live on the CPU; Array::to moves them.
+/// What is compiled runs on the CPU, unless Options::device says otherwise or the arrays live on a
+/// GPU. Arrays made from host memory live on the CPU; Array::to moves them.
 class SMELT_API Device {
  public:
   /// The CPU. Without libLLVM nothing compiles for it (Options::fallback); see missing().
   Device();
   /// The same as Device().
   static Device cpu();
-  /// The GPU of this number, counted from 0 as the CUDA driver does. Never throws: where it cannot be used, usable() is false and
-  /// missing() says why.
+  /// The GPU of this number, counted from 0 as the CUDA driver does. Never throws: where it cannot
+  /// be used, usable() is false and missing() says why.
   static Device cuda(int ordinal = 0);
-  /// The OpenCL device of this number, counted over all platforms. No other function chooses one. Never throws, as cuda().
+  /// The OpenCL device of this number, counted over all platforms. No other function chooses one.
+  /// Never throws, as cuda().
   static Device opencl(int number = 0);
   /// The first GPU when it is usable, else the CPU.
   static Device best();
@@ -40,8 +41,8 @@ class SMELT_API Device {
   /// When it is not usable: what was tried, and the command that installs it. Else empty.
   const std::string& missing() const;
 
-  /// Until all that smelt and others have queued on it is done, in every stream; nothing on the CPU. Throws what went wrong meanwhile, and
-  /// UserError when the device is not here.
+  /// Until all that smelt and others have queued on it is done, in every stream; nothing on the
+  /// CPU. Throws what went wrong meanwhile, and UserError when the device is not here.
   void synchronize() const;
 
   /// Whether two handles mean the same device.

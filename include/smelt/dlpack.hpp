@@ -1,8 +1,9 @@
 /// \file
 /// DLPack in and out: arrays of NumPy, PyTorch, JAX and others without a copy.
 ///
-/// The structures are those of dlpack.h 1.x, declared here again so that no header of another project is needed; they have the same
-/// layout, so a pointer to DLManagedTensorVersioned may be cast to dlpack::ManagedTensorVersioned* and back.
+/// The structures are those of dlpack.h 1.x, declared here again so that no header of another
+/// project is needed; they have the same layout, so a pointer to DLManagedTensorVersioned may be
+/// cast to dlpack::ManagedTensorVersioned* and back.
 #pragma once
 
 #include <cstddef>
@@ -76,17 +77,21 @@ static_assert(sizeof(void*) != 8 || (sizeof(ManagedTensor) == 64 && offsetof(Man
 
 namespace smelt {
 
-/// The array in place, in host memory or on a CUDA GPU. It takes `managed` over: its deleter is called once, when the last array that
-/// uses the memory is gone, or at once when this throws. Throws UserError for another major version, for a device or an element type that
-/// smelt does not have, and for a null pointer. Of a GPU the data must be ready in smelt's stream: synchronise the producer before.
+/// The array in place, in host memory or on a CUDA GPU. It takes `managed` over: its deleter is
+/// called once, when the last array that uses the memory is gone, or at once when this throws.
+/// Throws UserError for another major version, for a device or an element type that smelt does not
+/// have, and for a null pointer. Of a GPU the data must be ready in smelt's stream: synchronise the
+/// producer before.
 SMELT_API Array from_dlpack(dlpack::ManagedTensorVersioned* managed);
 /// \overload
 SMELT_API Array from_dlpack(dlpack::ManagedTensor* managed);
 
-/// The data in place, which lives until the consumer calls the deleter, whatever becomes of the array. Memory that must not be written
-/// has the flag kReadOnly. Throws UserError when the array is not evaluated.
+/// The data in place, which lives until the consumer calls the deleter, whatever becomes of the
+/// array. Memory that must not be written has the flag kReadOnly. Throws UserError when the array
+/// is not evaluated.
 SMELT_API dlpack::ManagedTensorVersioned* to_dlpack(const Array& array);
-/// The same for consumers from before DLPack 1.0. Throws UserError for memory that must not be written too.
+/// The same for consumers from before DLPack 1.0. Throws UserError for memory that must not be
+/// written too.
 SMELT_API dlpack::ManagedTensor* to_dlpack_legacy(const Array& array);
 
 }  // namespace smelt

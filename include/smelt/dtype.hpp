@@ -11,8 +11,8 @@
 
 namespace smelt {
 
-/// The type of an array's elements. A Bool is one byte, 0 or 1; floats are IEEE 754, F16 and BF16 among them, and those of 8 bits are
-/// as the OCP defines them: F8E4M3 has no infinities.
+/// The type of an array's elements. A Bool is one byte, 0 or 1; floats are IEEE 754, F16 and BF16
+/// among them, and those of 8 bits are as the OCP defines them: F8E4M3 has no infinities.
 enum class DType : uint8_t { Bool, I8, I16, I32, I64, U8, U16, U32, U64, F8E4M3, F8E5M2, F16, BF16, F32, F64 };
 
 /// Bytes of one element.
@@ -33,16 +33,18 @@ constexpr bool is_int(DType t) { return t >= DType::I8 && t <= DType::U64; }
 /// F8E4M3 to F64.
 constexpr bool is_float(DType t) { return t >= DType::F8E4M3; }
 
-/// The dtype that arithmetic on a and b has; nothing where the Array API standard leaves the mix undefined: bool with numbers,
-/// integers with floats, u64 with signed integers. f16 with bf16 gives f32, and so
+/// The dtype that arithmetic on a and b has; nothing where the Array API standard leaves the mix
+/// undefined: bool with numbers, integers with floats, u64 with signed integers. f16 with bf16
+/// gives f32, and so
 /// does f8_e4m3 with f8_e5m2.
 SMELT_API std::optional<DType> promote(DType a, DType b);
 
-/// The bits of an f16 or bf16 from a float, rounded half to even: subnormals are kept, what is too large becomes infinity, NaN
-/// stays NaN.
+/// The bits of an f16 or bf16 from a float, rounded half to even: subnormals are kept, what is too
+/// large becomes infinity, NaN stays NaN.
 SMELT_API uint16_t f16_from_float(float value);
 SMELT_API uint16_t bf16_from_float(float value);  ///< as f16_from_float
-/// The bits of an f8_e4m3, rounded half to even: what would be rounded to more than 448 becomes NaN, as infinities do.
+/// The bits of an f8_e4m3, rounded half to even: what would be rounded to more than 448 becomes
+/// NaN, as infinities do.
 SMELT_API uint8_t f8_e4m3_from_float(float value);
 SMELT_API uint8_t f8_e5m2_from_float(float value);  ///< as f16_from_float
 /// The float that the bits stand for, exactly.
@@ -51,7 +53,8 @@ SMELT_API float float_from_bf16(uint16_t bits);    ///< as float_from_f16
 SMELT_API float float_from_f8_e4m3(uint8_t bits);  ///< as float_from_f16
 SMELT_API float float_from_f8_e5m2(uint8_t bits);  ///< as float_from_f16
 
-/// An IEEE 754 half: 1 sign, 5 exponent and 10 fraction bits. It is a storage type: convert it to float to calculate.
+/// An IEEE 754 half: 1 sign, 5 exponent and 10 fraction bits. It is a storage type: convert it to
+/// float to calculate.
 struct f16 {
   uint16_t bits = 0;  ///< as in memory
   f16() = default;
@@ -61,7 +64,8 @@ struct f16 {
   operator float() const { return float_from_f16(bits); }
 };
 
-/// The upper half of an IEEE 754 float: 1 sign, 8 exponent and 7 fraction bits. It is a storage type too.
+/// The upper half of an IEEE 754 float: 1 sign, 8 exponent and 7 fraction bits. It is a storage
+/// type too.
 struct bf16 {
   uint16_t bits = 0;  ///< as in memory
   bf16() = default;
@@ -71,8 +75,8 @@ struct bf16 {
   operator float() const { return float_from_bf16(bits); }
 };
 
-/// The OCP's E4M3: 1 sign, 4 exponent and 3 fraction bits, up to 448, no infinities, NaN only where all others are set. The same bytes
-/// as torch.float8_e4m3fn. It is a storage type too.
+/// The OCP's E4M3: 1 sign, 4 exponent and 3 fraction bits, up to 448, no infinities, NaN only where
+/// all others are set. The same bytes as torch.float8_e4m3fn. It is a storage type too.
 struct f8_e4m3 {
   uint8_t bits = 0;  ///< as in memory
   f8_e4m3() = default;
@@ -82,8 +86,8 @@ struct f8_e4m3 {
   operator float() const { return float_from_f8_e4m3(bits); }
 };
 
-/// The OCP's E5M2, which is the upper half of an f16: 1 sign, 5 exponent and 2 fraction bits. The same bytes as torch.float8_e5m2. It is
-/// a storage type too.
+/// The OCP's E5M2, which is the upper half of an f16: 1 sign, 5 exponent and 2 fraction bits. The
+/// same bytes as torch.float8_e5m2. It is a storage type too.
 struct f8_e5m2 {
   uint8_t bits = 0;  ///< as in memory
   f8_e5m2() = default;
@@ -116,8 +120,8 @@ constexpr std::optional<DType> find_dtype() {
 }
 }  // namespace detail
 
-/// A C++ type that an array may have as elements: bool, the integers of 8 to 64 bits, smelt::f8_e4m3,
-/// smelt::f8_e5m2, smelt::f16, smelt::bf16, float, double.
+/// A C++ type that an array may have as elements: bool, the integers of 8 to 64 bits,
+/// smelt::f8_e4m3, smelt::f8_e5m2, smelt::f16, smelt::bf16, float, double.
 template <class T>
 concept Element = detail::find_dtype<T>()
 .has_value();

@@ -1,5 +1,6 @@
 /// \file
-/// What smelt does beside running kernels, as it happens; and what it may do when nothing can compile.
+/// What smelt does beside running kernels, as it happens; and what it may do when nothing can
+/// compile.
 #pragma once
 
 #include <cstdint>
@@ -35,12 +36,14 @@ SMELT_API const char* name_of(Event::Kind kind);
 /// Takes events.
 using OnEvent = std::function<void(const Event&)>;
 
-/// Gives every event of this process to `callback` from now on; an empty one stops that. Returns the callback before. Kernels are
-/// compiled side by side, so it may be called from several threads at once. What it throws is dropped.
+/// Gives every event of this process to `callback` from now on; an empty one stops that. Returns
+/// the callback before. Kernels are compiled side by side, so it may be called from several threads
+/// at once. What it throws is dropped.
 SMELT_API OnEvent on_event(OnEvent callback);
 
-/// What happens to a program that cannot be compiled because libLLVM is not there. The reference interpreter gives the same results
-/// to within rounding, but takes a hundred times as long and more. A GPU without NVRTC is an error always.
+/// What happens to a program that cannot be compiled because libLLVM is not there. The reference
+/// interpreter gives the same results to within rounding, but takes a hundred times as long and
+/// more. A GPU without NVRTC is an error always.
 enum class Fallback : uint8_t {
   Error,  ///< UserError, which says what to install
   Warn,   ///< the interpreter runs it; on_event() gets Event::Kind::FellBack

@@ -25,8 +25,8 @@ struct Specialization {
   double compile_ms = 0;  ///< from the traced program to code
 };
 
-/// What became one kernel, what did not, and why; how many bytes move. Data first: text() and json() are the same in words, as
-/// `smelt explain` prints them.
+/// What became one kernel, what did not, and why; how many bytes move. Data first: text() and
+/// json() are the same in words, as `smelt explain` prints them.
 struct SMELT_API Explanation {
   /// An array that a kernel reads or writes.
   struct Value {
@@ -103,11 +103,12 @@ struct SMELT_API Explanation {
   std::string text() const;
   /// As `smelt explain --json` writes it, with the specialisation.
   std::string json() const;
-  /// As `smelt report` writes it, as one HTML file: what was planned and built. An explanation of arguments keeps these; the page
-  /// then runs the program with them, fused and one operation at a time, and shows the way of values. It has no times.
+  /// As `smelt report` writes it, as one HTML file: what was planned and built. An explanation of
+  /// arguments keeps these; the page then runs the program with them, fused and one operation at a
+  /// time, and shows the way of values. It has no times.
   std::string html() const;
-  /// One stage of the compiler in full: "graph", "plan", "kernel", "source", "asm"; for a GPU "ptx", "sass" in place of "asm". Throws
-  /// UserError for another name.
+  /// One stage of the compiler in full: "graph", "plan", "kernel", "source", "asm"; for a GPU
+  /// "ptx", "sass" in place of "asm". Throws UserError for another name.
   std::string dump(const std::string& stage) const;
 
   /// \cond internal

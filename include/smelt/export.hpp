@@ -1,9 +1,10 @@
 /// \file
-/// What of smelt is public: everything marked SMELT_API is part of the library's interface, everything else may change.
+/// What of smelt is public: everything marked SMELT_API is part of the library's interface,
+/// everything else may change.
 #pragma once
 
-/// Stands before every public class and function. A shared library is built with SMELT_BUILDING defined, and with hidden
-/// visibility for all else; programs that use it need to define nothing.
+/// Stands before every public class and function. A shared library is built with SMELT_BUILDING
+/// defined, and with hidden visibility for all else; programs that use it need to define nothing.
 #if defined(SMELT_STATIC)
 #define SMELT_API
 #elif defined(_WIN32) && defined(SMELT_BUILDING)

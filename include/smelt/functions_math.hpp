@@ -1,6 +1,7 @@
 /// \file
 /// Functions of elements: a part of smelt/functions.hpp.
-/// Written by test_api from the table that the expression language has its functions from (SMELT_UPDATE_GOLDENS=1).
+/// Written by test_api from the table that the expression language has its functions from
+/// (SMELT_UPDATE_GOLDENS=1).
 #pragma once
 
 #include <optional>
@@ -30,23 +31,23 @@ inline Array multiply(const Array& a, const Array& b, Where where = Where::here(
 inline Array divide(const Array& a, const Array& b, Where where = Where::here()) {
   return detail::call("divide", {a, b}, where);
 }
-/// a // b, rounded down as in Python; integers: x // 0 is 0, MIN // -1 is MIN. Integers and floats. Error at most 1 ULP
-/// (f32), 1 (f64).
+/// a // b, rounded down as in Python; integers: x // 0 is 0, MIN // -1 is MIN. Integers and floats.
+/// Error at most 1 ULP (f32), 1 (f64).
 inline Array floor_divide(const Array& a, const Array& b, Where where = Where::here()) {
   return detail::call("floor_divide", {a, b}, where);
 }
-/// a % b with the sign of b, as in Python; integers: x % 0 is 0; f64: nan where |a / b| is 2^300 and more. Integers and
-/// floats. Error at most 1 ULP (f32), 1 (f64).
+/// a % b with the sign of b, as in Python; integers: x % 0 is 0; f64: nan where |a / b| is 2^300
+/// and more. Integers and floats. Error at most 1 ULP (f32), 1 (f64).
 inline Array remainder(const Array& a, const Array& b, Where where = Where::here()) {
   return detail::call("remainder", {a, b}, where);
 }
-/// remainder with the sign of a, as in C; integers: fmod(x, 0) is 0; f64: nan where |a / b| is 2^300 and more. Integers
-/// and floats.
+/// remainder with the sign of a, as in C; integers: fmod(x, 0) is 0; f64: nan where |a / b| is
+/// 2^300 and more. Integers and floats.
 inline Array fmod(const Array& a, const Array& b, Where where = Where::here()) {
   return detail::call("fmod", {a, b}, where);
 }
-/// a ** b; integers wrap, a negative exponent gives 0 unless a is 1 or -1. Integers and floats. Error at most 4 ULP
-/// (f32), 4 (f64).
+/// a ** b; integers wrap, a negative exponent gives 0 unless a is 1 or -1. Integers and floats.
+/// Error at most 4 ULP (f32), 4 (f64).
 inline Array pow(const Array& a, const Array& b, Where where = Where::here()) {
   return detail::call("pow", {a, b}, where);
 }
@@ -110,9 +111,11 @@ inline Array sin(const Array& a, Where where = Where::here()) { return detail::c
 inline Array cos(const Array& a, Where where = Where::here()) { return detail::call("cos", {a}, where); }
 /// tangent. Floats. Error at most 4 ULP (f32), 4 (f64). Radians.
 inline Array tan(const Array& a, Where where = Where::here()) { return detail::call("tan", {a}, where); }
-/// inverse sine. Floats. Error at most 4 ULP (f32), 4 (f64). Radians, in [-pi/2, pi/2]; nan outside of [-1, 1].
+/// inverse sine. Floats. Error at most 4 ULP (f32), 4 (f64). Radians, in [-pi/2, pi/2]; nan outside
+/// of [-1, 1].
 inline Array asin(const Array& a, Where where = Where::here()) { return detail::call("asin", {a}, where); }
-/// inverse cosine. Floats. Error at most 4 ULP (f32), 4 (f64). Radians, in [0, pi]; nan outside of [-1, 1].
+/// inverse cosine. Floats. Error at most 4 ULP (f32), 4 (f64). Radians, in [0, pi]; nan outside of
+/// [-1, 1].
 inline Array acos(const Array& a, Where where = Where::here()) { return detail::call("acos", {a}, where); }
 /// inverse tangent. Floats. Error at most 4 ULP (f32), 4 (f64). Radians, in [-pi/2, pi/2].
 inline Array atan(const Array& a, Where where = Where::here()) { return detail::call("atan", {a}, where); }
@@ -217,7 +220,8 @@ inline Array logical_xor(const Array& x, const Array& y, Where where = Where::he
 inline Array logical_not(const Array& x, Where where = Where::here()) {
   return detail::call("logical_not", {x}, where);
 }
-/// minimum(maximum(x, lo), hi); nan stays nan; a bound of {} does not bound. Numbers; bounds broadcast.
+/// minimum(maximum(x, lo), hi); nan stays nan; a bound of {} does not bound. Numbers; bounds
+/// broadcast.
 inline Array clamp(const Array& x, const Array& lo = {}, const Array& hi = {}, Where where = Where::here()) {
   return detail::call("clamp", {x, lo, hi}, where);
 }
@@ -247,8 +251,8 @@ inline Array softplus(const Array& x, Where where = Where::here()) { return deta
 inline Array mish(const Array& x, Where where = Where::here()) { return detail::call("mish", {x}, where); }
 /// x * clamp(x + 3, 0, 6) / 6. Floats. Howard et al. 2019.
 inline Array hardswish(const Array& x, Where where = Where::here()) { return detail::call("hardswish", {x}, where); }
-/// i8(clamp(round(x / scale + zero_point), -128, 127)); nan gives 0. Floats; scale and zero_point broadcast. Halves
-/// round to even. Gives I8 in the shape of x.
+/// i8(clamp(round(x / scale + zero_point), -128, 127)); nan gives 0. Floats; scale and zero_point
+/// broadcast. Halves round to even. Gives I8 in the shape of x.
 inline Array quantize_int8(const Array& x, const Array& scale, const Array& zero_point = 0,
                            Where where = Where::here()) {
   return detail::call("quantize_int8", {x, scale, zero_point}, where);

@@ -1,6 +1,7 @@
 /// \file
 /// Functions that move, make, gather, scatter and draw elements: a part of smelt/functions.hpp.
-/// Written by test_api from the table that the expression language has its functions from (SMELT_UPDATE_GOLDENS=1).
+/// Written by test_api from the table that the expression language has its functions from
+/// (SMELT_UPDATE_GOLDENS=1).
 #pragma once
 
 #include <optional>
@@ -52,7 +53,8 @@ inline Array concat(const std::vector<Array>& arrays, Axis axis = 0, Where where
 inline Array stack(const std::vector<Array>& arrays, Axis axis = 0, Where where = Where::here()) {
   return detail::call("stack", {arrays, axis}, where);
 }
-/// value around x, or x continued; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} for each axis.
+/// value around x, or x continued; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1,
+/// 2}} for each axis.
 inline Array pad(const Array& x, const PadWidth& pad_width, const Array& value = 0, PadMode mode = PadMode::Constant,
                  Where where = Where::here()) {
   return detail::call("pad", {x, pad_width, value, mode}, where);
@@ -61,8 +63,8 @@ inline Array pad(const Array& x, const PadWidth& pad_width, const Array& value =
 inline Array flip(const Array& x, const Axes& axis = {}, Where where = Where::here()) {
   return detail::call("flip", {x, axis}, where);
 }
-/// elements move up by shift, and around the end; one shift for each axis, or one for all; without an axis as if
-/// flattened.
+/// elements move up by shift, and around the end; one shift for each axis, or one for all; without
+/// an axis as if flattened.
 inline Array roll(const Array& x, const Sizes& shift, const Axes& axis = {}, Where where = Where::here()) {
   return detail::call("roll", {x, shift, axis}, where);
 }
@@ -74,19 +76,21 @@ inline Array tile(const Array& x, const Sizes& reps, Where where = Where::here()
 inline Array repeat(const Array& x, const Size& repeats, const Axes& axis = {}, Where where = Where::here()) {
   return detail::call("repeat", {x, repeats, axis}, where);
 }
-/// x[indices] along the axis, or of the flattened x; indices below 0 count from the end; out of range: an error when it
-/// runs, the nearest, or modulo. Gives the shape of x with the axis replaced by the shape of indices.
+/// x[indices] along the axis, or of the flattened x; indices below 0 count from the end; out of
+/// range: an error when it runs, the nearest, or modulo. Gives the shape of x with the axis
+/// replaced by the shape of indices.
 inline Array take(const Array& x, const Array& indices, const Axes& axis = {}, OutOfRange mode = OutOfRange::Raise,
                   Where where = Where::here()) {
   return detail::call("take", {x, indices, axis, mode}, where);
 }
-/// x[.., indices[.., i, ..], ..]: each index picks along the axis in its own row; other axes are broadcast.
+/// x[.., indices[.., i, ..], ..]: each index picks along the axis in its own row; other axes are
+/// broadcast.
 inline Array take_along_axis(const Array& x, const Array& indices, const Axes& axis = -1,
                              OutOfRange mode = OutOfRange::Raise, Where where = Where::here()) {
   return detail::call("take_along_axis", {x, indices, axis, mode}, where);
 }
-/// x in which x[index] is the value, as `x[index] = value` has it in NumPy. The value broadcasts to x[index]; arrays do
-/// not index: scatter() and where(). Gives the shape and dtype of x.
+/// x in which x[index] is the value, as `x[index] = value` has it in NumPy. The value broadcasts to
+/// x[index]; arrays do not index: scatter() and where(). Gives the shape and dtype of x.
 inline Array slice_update(const Array& x, const Indices& index, const Array& value, Where where = Where::here()) {
   return detail::call("slice_update", {x, index, value}, where);
 }
@@ -101,12 +105,14 @@ inline Array triu(const Array& x, int64_t k = 0, Where where = Where::here()) {
 
 // ---- Windows
 
-/// views of size elements each, stride apart, in a new last axis for each windowed axis; without axes the last ones.
+/// views of size elements each, stride apart, in a new last axis for each windowed axis; without
+/// axes the last ones.
 inline Array window(const Array& x, const Sizes& size, const Axes& axis = {}, const Sizes& stride = 1,
                     const Sizes& dilation = 1, Where where = Where::here()) {
   return detail::call("window", {x, size, axis, stride, dilation}, where);
 }
-/// largest element of each window over the last axes, as many as there are sizes; stride: the size unless given.
+/// largest element of each window over the last axes, as many as there are sizes; stride: the size
+/// unless given.
 inline Array max_pool(const Array& x, const Sizes& size, const Sizes& stride = {}, const Sizes& padding = 0,
                       const Sizes& dilation = 1, Where where = Where::here()) {
   return detail::call("max_pool", {x, size, stride, padding, dilation}, where);
@@ -121,17 +127,20 @@ inline Array avg_pool(const Array& x, const Sizes& size, const Sizes& stride = {
                       bool count_padding = true, Where where = Where::here()) {
   return detail::call("avg_pool", {x, size, stride, padding, count_padding}, where);
 }
-/// as PyTorch's: x [N, C, L], [N, C, H, W] or [N, C, D, H, W], weight [O, C // groups, window], bias [O].
+/// as PyTorch's: x [N, C, L], [N, C, H, W] or [N, C, D, H, W], weight [O, C // groups, window],
+/// bias [O].
 inline Array conv(const Array& x, const Array& weight, const Array& bias = {}, const Sizes& stride = 1,
                   const Sizes& padding = 0, const Sizes& dilation = 1, const Size& groups = 1,
                   Where where = Where::here()) {
   return detail::call("conv", {x, weight, bias, stride, padding, dilation, groups}, where);
 }
-/// sum of kernel[j] * x[i + j] along the last axes, as many as the kernel has; only where the kernel lies inside of x.
+/// sum of kernel[j] * x[i + j] along the last axes, as many as the kernel has; only where the
+/// kernel lies inside of x.
 inline Array correlate(const Array& x, const Array& kernel, Where where = Where::here()) {
   return detail::call("correlate", {x, kernel}, where);
 }
-/// correlate at every element of x, with the middle of the kernel on it; outside of x stands what pad's mode says.
+/// correlate at every element of x, with the middle of the kernel on it; outside of x stands what
+/// pad's mode says.
 inline Array filter(const Array& x, const Array& kernel, PadMode mode = PadMode::Edge, const Array& value = 0,
                     Where where = Where::here()) {
   return detail::call("filter", {x, kernel, mode, value}, where);
@@ -139,7 +148,8 @@ inline Array filter(const Array& x, const Array& kernel, PadMode mode = PadMode:
 
 // ---- Creation and casts
 
-/// start, start + step, ... below stop; arange(n) starts at 0. Integers give I64, floats F32. The step is not 0.
+/// start, start + step, ... below stop; arange(n) starts at 0. Integers give I64, floats F32. The
+/// step is not 0.
 inline Array arange(const Array& start, const Array& stop = {}, const Array& step = 1, std::optional<DType> dtype = {},
                     Where where = Where::here()) {
   return detail::call("arange", {start, stop, step, dtype}, where);
@@ -175,8 +185,8 @@ inline Array zeros_like(const Array& x, std::optional<DType> dtype = {}, Where w
 inline Array ones_like(const Array& x, std::optional<DType> dtype = {}, Where where = Where::here()) {
   return detail::call("ones_like", {x, dtype}, where);
 }
-/// saturating cast. Floats round half to even; floats to integers truncate and saturate, nan gives 0; everything but 0
-/// is true.
+/// saturating cast. Floats round half to even; floats to integers truncate and saturate, nan gives
+/// 0; everything but 0 is true.
 inline Array astype(const Array& x, DType dtype, Where where = Where::here()) {
   return detail::call("astype", {x, dtype}, where);
 }
@@ -196,8 +206,8 @@ inline Array embedding(const Array& table, const Array& ids, OutOfRange mode = O
                        Where where = Where::here()) {
   return detail::call("embedding", {table, ids, mode}, where);
 }
-/// the pairs of the last axis turned: (a cos - b sin, b cos + a sin); b is half the axis behind a, or interleaved:
-/// beside it.
+/// the pairs of the last axis turned: (a cos - b sin, b cos + a sin); b is half the axis behind a,
+/// or interleaved: beside it.
 inline Array rotary(const Array& x, const Array& cos, const Array& sin, bool interleaved = false,
                     Where where = Where::here()) {
   return detail::call("rotary", {x, cos, sin, interleaved}, where);
@@ -214,15 +224,16 @@ inline Array part(const Array& x, int64_t parts, int64_t index, const Axes& axis
 
 // ---- Scatters
 
-/// x with x[indices] = updates along the axis; of several updates of one place the last stays; indices as in take(), or
-/// those out of range go nowhere. updates: the shape of x with the axis replaced by the shape of indices, or one that
-/// broadcasts to it.
+/// x with x[indices] = updates along the axis; of several updates of one place the last stays;
+/// indices as in take(), or those out of range go nowhere. updates: the shape of x with the axis
+/// replaced by the shape of indices, or one that broadcasts to it.
 inline Array scatter(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
                      OutOfRange mode = OutOfRange::Raise, Where where = Where::here()) {
   return detail::call("scatter", {x, indices, updates, axis, mode}, where);
 }
-/// x with x[indices] += updates along the axis, every update counted, as numpy.add.at; not deterministic: on a GPU
-/// floats are added in any order, which is faster. indices and updates: as in scatter().
+/// x with x[indices] += updates along the axis, every update counted, as numpy.add.at; not
+/// deterministic: on a GPU floats are added in any order, which is faster. indices and updates: as
+/// in scatter().
 inline Array scatter_add(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
                          OutOfRange mode = OutOfRange::Raise, bool deterministic = true, Where where = Where::here()) {
   return detail::call("scatter_add", {x, indices, updates, axis, mode, deterministic}, where);
@@ -242,8 +253,8 @@ inline Array scatter_min(const Array& x, const Array& indices, const Array& upda
                          OutOfRange mode = OutOfRange::Raise, Where where = Where::here()) {
   return detail::call("scatter_min", {x, indices, updates, axis, mode}, where);
 }
-/// the sum of the rows of x that belong to each of the segments 0 .. n-1; rows of no such segment are left out. Gives
-/// [n] and the other sizes of x.
+/// the sum of the rows of x that belong to each of the segments 0 .. n-1; rows of no such segment
+/// are left out. Gives [n] and the other sizes of x.
 inline Array segment_sum(const Array& x, const Array& segments, const Size& n, bool deterministic = true,
                          Where where = Where::here()) {
   return detail::call("segment_sum", {x, segments, n, deterministic}, where);
@@ -253,39 +264,41 @@ inline Array bincount(const Array& x, const Size& n, const Array& weights = {}, 
                       Where where = Where::here()) {
   return detail::call("bincount", {x, n, weights, deterministic}, where);
 }
-/// how many elements lie in each of the bins of equal width from low to high, as I64; nan and what is outside are left
-/// out.
+/// how many elements lie in each of the bins of equal width from low to high, as I64; nan and what
+/// is outside are left out.
 inline Array histogram(const Array& x, int64_t bins, double low, double high, Where where = Where::here()) {
   return detail::call("histogram", {x, bins, low, high}, where);
 }
 
 // ---- Random numbers
 
-/// random words of 32 bits: Philox4x32-10 of the counter (offset + i / 4, stream) and the key seed, for element i.
-/// Gives U32. seed, offset and stream are integers without axes; arrays of U64 are arguments of a compiled function,
-/// numbers a part of it.
+/// random words of 32 bits: Philox4x32-10 of the counter (offset + i / 4, stream) and the key seed,
+/// for element i. Gives U32. seed, offset and stream are integers without axes; arrays of U64 are
+/// arguments of a compiled function, numbers a part of it.
 inline Array random_bits(const Sizes& shape, const Array& seed, const Array& offset = 0, const Array& stream = 0,
                          Where where = Where::here()) {
   return detail::call("random_bits", {shape, seed, offset, stream}, where);
 }
-/// evenly spread from 0 to below 1, with as many random bits as the dtype has. Never 1. seed, offset, stream: as in
-/// random_bits().
+/// evenly spread from 0 to below 1, with as many random bits as the dtype has. Never 1. seed,
+/// offset, stream: as in random_bits().
 inline Array uniform(const Sizes& shape, const Array& seed, const Array& offset = 0, const Array& stream = 0,
                      DType dtype = DType::F32, Where where = Where::here()) {
   return detail::call("uniform", {shape, seed, offset, stream, dtype}, where);
 }
-/// normally spread: mean 0, deviation 1. Box & Muller 1958. seed, offset, stream: as in random_bits().
+/// normally spread: mean 0, deviation 1. Box & Muller 1958. seed, offset, stream: as in
+/// random_bits().
 inline Array normal(const Sizes& shape, const Array& seed, const Array& offset = 0, const Array& stream = 0,
                     DType dtype = DType::F32, Where where = Where::here()) {
   return detail::call("normal", {shape, seed, offset, stream, dtype}, where);
 }
-/// true with probability p, exact to 2**-32. p broadcasts. Gives Bool. seed, offset, stream: as in random_bits().
+/// true with probability p, exact to 2**-32. p broadcasts. Gives Bool. seed, offset, stream: as in
+/// random_bits().
 inline Array bernoulli(const Sizes& shape, const Array& p, const Array& seed, const Array& offset = 0,
                        const Array& stream = 0, Where where = Where::here()) {
   return detail::call("bernoulli", {shape, p, seed, offset, stream}, where);
 }
-/// 0 where bernoulli() of the same seed, offset and stream is true, else x / (1 - p). Floats. Gives the shape and dtype
-/// of x.
+/// 0 where bernoulli() of the same seed, offset and stream is true, else x / (1 - p). Floats. Gives
+/// the shape and dtype of x.
 inline Array dropout(const Array& x, const Array& p, const Array& seed, const Array& offset = 0,
                      const Array& stream = 0, Where where = Where::here()) {
   return detail::call("dropout", {x, p, seed, offset, stream}, where);

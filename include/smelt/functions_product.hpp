@@ -1,6 +1,7 @@
 /// \file
 /// Matrix products and attention: a part of smelt/functions.hpp.
-/// Written by test_api from the table that the expression language has its functions from (SMELT_UPDATE_GOLDENS=1).
+/// Written by test_api from the table that the expression language has its functions from
+/// (SMELT_UPDATE_GOLDENS=1).
 #pragma once
 
 #include <optional>
@@ -14,10 +15,10 @@ namespace smelt {
 
 // ---- Products
 
-/// matrix product: sums of products over the last axis of x and the last but one of y; axes in front broadcast. F16 and
-/// BF16 add up in F32 and are rounded once; integers wrap; Precision::Tf32 or Bf16x3: products of F32 may be off by
-/// 2^-10 or 2^-14. x: [.., m, k], y: [.., k, n], gives [.., m, n]; a vector is a row as x, a column as y. Gives the
-/// promoted dtype.
+/// matrix product: sums of products over the last axis of x and the last but one of y; axes in
+/// front broadcast. F16 and BF16 add up in F32 and are rounded once; integers wrap; Precision::Tf32
+/// or Bf16x3: products of F32 may be off by 2^-10 or 2^-14. x: [.., m, k], y: [.., k, n], gives
+/// [.., m, n]; a vector is a row as x, a column as y. Gives the promoted dtype.
 inline Array matmul(const Array& x, const Array& y, Precision precision = Precision::Full,
                     Where where = Where::here()) {
   return detail::call("matmul", {x, y, precision}, where);
@@ -27,14 +28,15 @@ inline Array linear(const Array& x, const Array& weight, const Array& bias = {},
                     Where where = Where::here()) {
   return detail::call("linear", {x, weight, bias, precision}, where);
 }
-/// letters name axes: those that two arrays share are multiplied, those that the result lacks are summed, as in
-/// einsum('bij,bjk->bik', x, y); ... broadcasts. Gives the promoted dtype; several arrays are multiplied from the first
-/// to the last.
+/// letters name axes: those that two arrays share are multiplied, those that the result lacks are
+/// summed, as in einsum('bij,bjk->bik', x, y); ... broadcasts. Gives the promoted dtype; several
+/// arrays are multiplied from the first to the last.
 inline Array einsum(std::string_view subscripts, const std::vector<Array>& operands,
                     Precision precision = Precision::Full, Where where = Where::here()) {
   return detail::call("einsum", {subscripts, operands, precision}, where);
 }
-/// sums of products over the last axis of x and the last but one of y, or its only one. Gives the promoted dtype.
+/// sums of products over the last axis of x and the last but one of y, or its only one. Gives the
+/// promoted dtype.
 inline Array dot(const Array& x, const Array& y, Precision precision = Precision::Full, Where where = Where::here()) {
   return detail::call("dot", {x, y, precision}, where);
 }
@@ -42,14 +44,15 @@ inline Array dot(const Array& x, const Array& y, Precision precision = Precision
 inline Array vecdot(const Array& x, const Array& y, const Axes& axis = -1, Where where = Where::here()) {
   return detail::call("vecdot", {x, y, axis}, where);
 }
-/// every product of an element of x and one of y, both flattened. Gives [elements of x, elements of y].
+/// every product of an element of x and one of y, both flattened. Gives [elements of x, elements of
+/// y].
 inline Array outer(const Array& x, const Array& y, Where where = Where::here()) {
   return detail::call("outer", {x, y}, where);
 }
-/// softmax(matmul(q, k transposed) * scale + mask), times v; a Bool mask says which keys are seen, causal those up to
-/// the row; without scale 1 / sqrt of the last axis; more heads of q (axis -3) than of k share theirs. q: [.., rows,
-/// n], k: [.., keys, n], v: [.., keys, m]. Gives [.., rows, m] in the dtype of q; 0 in rows that see no key. Vaswani et
-/// al. 2017.
+/// softmax(matmul(q, k transposed) * scale + mask), times v; a Bool mask says which keys are seen,
+/// causal those up to the row; without scale 1 / sqrt of the last axis; more heads of q (axis -3)
+/// than of k share theirs. q: [.., rows, n], k: [.., keys, n], v: [.., keys, m]. Gives [.., rows,
+/// m] in the dtype of q; 0 in rows that see no key. Vaswani et al. 2017.
 inline Array scaled_dot_product_attention(const Array& q, const Array& k, const Array& v, const Array& mask = {},
                                           bool causal = false, const Array& scale = {},
                                           Precision precision = Precision::Full, Where where = Where::here()) {
@@ -60,7 +63,8 @@ inline Array scaled_dot_product_attention(const Array& q, const Array& k, const 
 inline Array tensordot(const Array& x, const Array& y, int64_t axes = 2, Where where = Where::here()) {
   return detail::call("tensordot", {x, y, axes}, where);
 }
-/// Sums of products over pairs of axes: the first of those named of x with the first of those of y, and so on.
+/// Sums of products over pairs of axes: the first of those named of x with the first of those of y,
+/// and so on.
 inline Array tensordot(const Array& x, const Array& y, const Axes& of_x, const Axes& of_y,
                        Where where = Where::here()) {
   return detail::call("tensordot", {x, y, detail::Argument::tuple(std::vector<Axes>{of_x, of_y})}, where);

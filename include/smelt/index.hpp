@@ -31,15 +31,15 @@ template <class T>
 inline constexpr bool kNever = false;
 }  // namespace detail
 
-/// A size: an integer, or the size of an array that a function is compiled for without knowing it (Array::extent). Sums,
-/// differences, products, quotients and remainders of sizes are sizes.
+/// A size: an integer, or the size of an array that a function is compiled for without knowing it
+/// (Array::extent). Sums, differences, products, quotients and remainders of sizes are sizes.
 class SMELT_API Size {
  public:
   /// A number.
   template <std::integral T>
   Size(T value) : value_(static_cast<int64_t>(value)) {}  // NOLINT: meant to convert
-  /// The number. Inside of a function that is compiled for many sizes it may be unknown; then the function is compiled for the sizes
-  /// at hand instead.
+  /// The number. Inside of a function that is compiled for many sizes it may be unknown; then the
+  /// function is compiled for the sizes at hand instead.
   int64_t value() const;
   explicit operator int64_t() const { return value(); }  ///< value()
 
@@ -98,8 +98,8 @@ class Axis {
   int axis_ = 0;
 };
 
-/// Axes of an array: -1, {0, 1}, or {} for what a function does without (mostly all axes). Negative ones count from the end. A list
-/// that has none is {}.
+/// Axes of an array: -1, {0, 1}, or {} for what a function does without (mostly all axes). Negative
+/// ones count from the end. A list that has none is {}.
 class Axes {
  public:
   Axes() = default;  ///< none named
@@ -137,8 +137,8 @@ struct Slice {
   std::optional<Size> stop;   ///< none: to the end
   int64_t step = 1;           ///< not 0; negative ones go backwards
 };
-/// The elements from `start` to before `stop`, every `step`-th; bounds below 0 count from the end. slice(none, none, -1) is the axis
-/// backwards.
+/// The elements from `start` to before `stop`, every `step`-th; bounds below 0 count from the end.
+/// slice(none, none, -1) is the axis backwards.
 inline Slice slice(std::optional<Size> start, std::optional<Size> stop, int64_t step = 1) {
   return {std::move(start), std::move(stop), step};
 }
@@ -191,7 +191,8 @@ class SMELT_API Index {
   Where where_;
 };
 
-/// What stands between the brackets of a subscript: one item, or {0, ellipsis, newaxis, slice(1, -1)}.
+/// What stands between the brackets of a subscript: one item, or {0, ellipsis, newaxis, slice(1,
+/// -1)}.
 class Indices {
  public:
   Indices(std::initializer_list<Index> items) : items_(items) {}  ///< {0, slice(1, -1)}
@@ -207,7 +208,8 @@ class Indices {
   std::vector<Index> items_;
 };
 
-/// Elements before and after each axis, for pad(): 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} per axis.
+/// Elements before and after each axis, for pad(): 1 on all sides, {1, 2} before and after every
+/// axis, {{0, 0}, {1, 2}} per axis.
 class PadWidth {
  public:
   /// Of one axis.

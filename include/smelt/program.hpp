@@ -13,7 +13,8 @@
 namespace smelt {
 
 namespace detail {
-// What a program takes, and its arguments in that order. Throws UserError when an array is missing, unknown, or no list.
+// What a program takes, and its arguments in that order. Throws UserError when an array is missing,
+// unknown, or no list.
 struct SMELT_API ProgramInputs {
   std::vector<std::string> names;
   std::vector<bool> lists;  // which of them are
@@ -26,7 +27,8 @@ struct SMELT_API ProgramInputs {
 };
 }  // namespace detail
 
-/// What compile_text() makes: a function of named arrays. A cheap handle; safe to call from many threads.
+/// What compile_text() makes: a function of named arrays. A cheap handle; safe to call from many
+/// threads.
 class SMELT_API Program {
  public:
   /// An argument by its name.
@@ -35,13 +37,14 @@ class SMELT_API Program {
   /// The names of the arrays and lists that it takes, in their order.
   const std::vector<std::string>& parameters() const { return inputs_->names; }
 
-  /// Runs it on data and gives its outputs in their order. Throws UserError when an array is missing, unknown, or does not fit.
+  /// Runs it on data and gives its outputs in their order. Throws UserError when an array is
+  /// missing, unknown, or does not fit.
   std::vector<Array> operator()(std::initializer_list<Named> arguments) const {
     const detail::Flat flat = inputs_->in_order(arguments);
     return any_.call(flat.arrays, flat.lists);
   }
-  /// The same with the arrays in the order of parameters(); an input that is a list takes a std::vector<Array>, or its items are named
-  /// "xs[0]", "xs[1]" in the form above.
+  /// The same with the arrays in the order of parameters(); an input that is a list takes a
+  /// std::vector<Array>, or its items are named "xs[0]", "xs[1]" in the form above.
   template <class... Arguments>
   requires(detail::Parameter<Arguments>&&...) std::vector<Array>
   operator()(const Arguments&... arguments) const {
@@ -111,7 +114,8 @@ class SMELT_API Program {
     const detail::Flat flat = inputs_->in_order(arguments);
     return any_.explain(flat.arrays, flat.lists);
   }
-  /// Throws UserError unless each executable has exactly `count` kernels, as Function::expect_kernels.
+  /// Throws UserError unless each executable has exactly `count` kernels, as
+  /// Function::expect_kernels.
   void expect_kernels(int count) const { any_.expect_kernels(count); }
   /// The executables it has.
   std::vector<Specialization> specializations() const { return any_.specializations(); }
@@ -136,9 +140,10 @@ class SMELT_API Program {
   std::shared_ptr<const detail::ProgramInputs> inputs_;
 };
 
-/// A program with `input` statements, or an expression whose arrays are `parameters`: compile_text("exp((x + y) * 2)", {"x", "y"}). Sizes
-/// that the program names stay open; of an expression the policy of compile() decides. Throws UserError for what is no program, with
-/// line and caret as the command line shows it; `options.name` stands for the file.
+/// A program with `input` statements, or an expression whose arrays are `parameters`:
+/// compile_text("exp((x + y) * 2)", {"x", "y"}). Sizes that the program names stay open; of an
+/// expression the policy of compile() decides. Throws UserError for what is no program, with line
+/// and caret as the command line shows it; `options.name` stands for the file.
 SMELT_API Program compile_text(const std::string& source, Options options = {});
 /// \overload
 SMELT_API Program compile_text(const std::string& expression, std::vector<std::string> parameters,

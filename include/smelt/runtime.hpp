@@ -1,5 +1,6 @@
 /// \file
-/// What a service decides about the process: threads, memory, the cache on disk, and what debuggers and profilers see.
+/// What a service decides about the process: threads, memory, the cache on disk, and what debuggers
+/// and profilers see.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +17,13 @@ namespace smelt {
 
 // ---- threads
 
-/// The threads of the CPU that one call may use, in the whole process; 0, as at first: all that the process has. The least counts of this,
-/// of ThreadLimit and of Options::threads. Calls that run at the same time share the threads evenly. Results do not depend on any of it.
+/// The threads of the CPU that one call may use, in the whole process; 0, as at first: all that the
+/// process has. The least counts of this, of ThreadLimit and of Options::threads. Calls that run at
+/// the same time share the threads evenly. Results do not depend on any of it.
 SMELT_API void set_threads(int threads);
 
-/// While it lives, calls of this thread use at most so many threads of the CPU; 1: the thread itself alone. Limits nest; the inner one counts.
+/// While it lives, calls of this thread use at most so many threads of the CPU; 1: the thread
+/// itself alone. Limits nest; the inner one counts.
 class SMELT_API ThreadLimit {
  public:
   /// Throws UserError for less than 1.
@@ -33,11 +36,13 @@ class SMELT_API ThreadLimit {
   int before_;
 };
 
-/// Runs task(0) to task(count - 1), in any order, on any threads, and returns when all are done. Tasks throw nothing.
+/// Runs task(0) to task(count - 1), in any order, on any threads, and returns when all are done.
+/// Tasks throw nothing.
 using ThreadPool = std::function<void(int count, const std::function<void(int index)>& task)>;
-/// Loops of kernels run on these threads, not on smelt's own; an empty pool brings those back. `count` is the number of threads that a
-/// call may use; each task works until nothing is left, so that fewer threads than tasks are fine. Calls that run meanwhile finish
-/// with the pool that they began with.
+/// Loops of kernels run on these threads, not on smelt's own; an empty pool brings those back.
+/// `count` is the number of threads that a call may use; each task works until nothing is left, so
+/// that fewer threads than tasks are fine. Calls that run meanwhile finish with the pool that they
+/// began with.
 SMELT_API void set_thread_pool(ThreadPool pool);
 
 // ---- memory
@@ -49,13 +54,15 @@ struct Allocator {
   /// Of what allocate() gave, with the same number of bytes. Throws nothing.
   std::function<void(void* memory, size_t bytes)> deallocate;
 };
-/// Memory of this device from these functions: host memory for Device::cpu(), device memory for a CUDA GPU. An empty one brings the
-/// system's back. Memory that is in use goes back to where it came from. Called from any thread. Throws UserError for an OpenCL
-/// device, and when one of the functions is missing.
+/// Memory of this device from these functions: host memory for Device::cpu(), device memory for a
+/// CUDA GPU. An empty one brings the system's back. Memory that is in use goes back to where it
+/// came from. Called from any thread. Throws UserError for an OpenCL device, and when one of the
+/// functions is missing.
 SMELT_API void set_allocator(const Device& device, Allocator allocator);
 
-/// The most bytes of arrays and temporaries that smelt holds on this device, in host memory for Device::cpu(); 0, as at first: no limit. What
-/// smelt keeps for later calls is given up before an allocation that would pass the limit throws UserError.
+/// The most bytes of arrays and temporaries that smelt holds on this device, in host memory for
+/// Device::cpu(); 0, as at first: no limit. What smelt keeps for later calls is given up before an
+/// allocation that would pass the limit throws UserError.
 SMELT_API void set_memory_limit(const Device& device, int64_t bytes);
 
 /// Bytes that smelt holds on a device.
@@ -69,7 +76,8 @@ SMELT_API MemoryUse memory_use(const Device& device);
 
 // ---- the cache on disk
 
-/// Where compiled kernels are kept between processes. What has no value is as the environment says (docs/cli.md).
+/// Where compiled kernels are kept between processes. What has no value is as the environment says
+/// (docs/cli.md).
 struct CacheOptions {
   std::optional<std::string> folder;   ///< "off": nowhere
   std::optional<int64_t> limit_bytes;  ///< of all files; what was not used for longest goes first
@@ -97,11 +105,13 @@ struct LlvmCompiler {
   std::function<std::string()> path;
   /// Opens it.
   std::function<Target()> target;
-  /// The text of a module as the bytes of an object file with position-independent code, or as assembly; for this processor, or
-  /// where `cpu` is not empty for the one of this name ("x86-64-v3"). Throws when the text is wrong.
+  /// The text of a module as the bytes of an object file with position-independent code, or as
+  /// assembly; for this processor, or where `cpu` is not empty for the one of this name
+  /// ("x86-64-v3"). Throws when the text is wrong.
   std::function<std::string(const std::string& ir_text, const std::string& cpu, bool assembly)> compile;
 };
-/// For devices that are opened from now on. Throws UserError when a function is missing; one without a name brings back that there is none.
+/// For devices that are opened from now on. Throws UserError when a function is missing; one
+/// without a name brings back that there is none.
 SMELT_API void set_llvm_compiler(LlvmCompiler compiler);
 
 // ---- profilers and debuggers
@@ -112,8 +122,8 @@ struct CodeListing {
   bool perf_jitdump = false;  ///< ./jit-PID.dump, for `perf inject --jit`: names and instructions
   bool gdb = false;           ///< GDB and LLDB, by __jit_debug_register_code
 };
-/// For code that is loaded from now on. At first as SMELT_PERF=map,jitdump and SMELT_GDB=1 say. Throws UserError when a file cannot be
-/// written.
+/// For code that is loaded from now on. At first as SMELT_PERF=map,jitdump and SMELT_GDB=1 say.
+/// Throws UserError when a file cannot be written.
 SMELT_API void set_code_listing(const CodeListing& listing);
 
 }  // namespace smelt

@@ -19,19 +19,22 @@ SMELT_API AnyFunction load_checked(const std::string& path, const Options& optio
 }  // namespace detail
 /// \endcond
 
-/// A function that was saved, load_function<Array(Array, Array)>(path): it runs where neither libLLVM nor NVRTC is, for the dtypes, ranks and
-/// open sizes that it had executables for when it was saved; other calls throw UserError. It cannot be called on unevaluated arrays.
-/// Of `options`, device, threads and name count.
+/// A function that was saved, load_function<Array(Array, Array)>(path): it runs where neither
+/// libLLVM nor NVRTC is, for the dtypes, ranks and open sizes that it had executables for when it
+/// was saved; other calls throw UserError. It cannot be called on unevaluated arrays. Of `options`,
+/// device, threads and name count.
 ///
-/// The file is machine code: load what you would run. Throws UserError when it cannot be read, is damaged or cut short, was saved by another
-/// version of smelt, takes or returns other things than `Signature`, and when it has no code that this machine runs, with the reason.
+/// The file is machine code: load what you would run. Throws UserError when it cannot be read, is
+/// damaged or cut short, was saved by another version of smelt, takes or returns other things than
+/// `Signature`, and when it has no code that this machine runs, with the reason.
 template <class Signature>
 Function<Signature> load_function(const std::string& path, const Options& options = {}) {
   using Loaded = Function<Signature>;
   return Loaded(detail::load_checked(path, options, Loaded::saved_parameters(), Loaded::saved_results()));
 }
 
-/// The same for a Program, and for any function, whose parameters then are named x, y, z or x0, x1, ...
+/// The same for a Program, and for any function, whose parameters then are named x, y, z or x0, x1,
+/// ...
 SMELT_API Program load_program(const std::string& path, const Options& options = {});
 
 }  // namespace smelt

@@ -1,6 +1,6 @@
 /// \file
-/// Operations of your own, written for one element: in C, or as a C++ lambda. They are fused and vectorised like those of
-/// smelt/functions.hpp, and explain() calls them by their name.
+/// Operations of your own, written for one element: in C, or as a C++ lambda. They are fused and
+/// vectorised like those of smelt/functions.hpp, and explain() calls them by their name.
 #pragma once
 
 #include <functional>
@@ -23,18 +23,20 @@ template <class Arrays>
 using ArrayFor = const Array&;
 }  // namespace detail
 
-/// A function of numbers written in C; on arrays it is applied element by element, and they broadcast.
+/// A function of numbers written in C; on arrays it is applied element by element, and they
+/// broadcast.
 class SMELT_API ScalarFunction {
  public:
-  /// What scalar_function() reads: one function of the subset of C. Throws UserError, with line, column and caret, for what is none.
+  /// What scalar_function() reads: one function of the subset of C. Throws UserError, with line,
+  /// column and caret, for what is none.
   explicit ScalarFunction(std::string text);
 
   const std::string& name() const;  ///< as the text calls it
   /// "float swish(float x, float beta)"
   std::string signature() const;
 
-  /// An unevaluated array of the type that the function returns. Arguments convert to the types of the parameters where nothing is
-  /// lost; else UserError says which cast to write.
+  /// An unevaluated array of the type that the function returns. Arguments convert to the types of
+  /// the parameters where nothing is lost; else UserError says which cast to write.
   template <class... Arrays>
   Array operator()(const Arrays&... arguments) const {
     return call({Array(arguments)...});
@@ -54,18 +56,20 @@ class SMELT_API ScalarFunction {
 ///     })");
 ///     const smelt::Array y = swish(x, 1.5);
 ///
-/// It has locals, arithmetic, comparisons, `?:`, `&&`, `||`, `!`, casts, calls of math.h, if and else, and for with a known number of
-/// turns (docs/language.md, "Functions in C"). The text becomes operations, never source: any text is safe to pass. Throws UserError
-/// with line, column and caret for what is no such function.
+/// It has locals, arithmetic, comparisons, `?:`, `&&`, `||`, `!`, casts, calls of math.h, if and
+/// else, and for with a known number of turns (docs/language.md, "Functions in C"). The text
+/// becomes operations, never source: any text is safe to pass. Throws UserError with line, column
+/// and caret for what is no such function.
 SMELT_API ScalarFunction scalar_function(std::string text);
 
 /// What a C++ function makes of one element, for all elements, as one named operation:
 ///
 ///     const Array y = smelt::elementwise("softsign", [](const Array& x) { return x / (1 + abs(x)); }, a);
 ///
-/// The function is called once, with arrays of rank 0 that stand for the elements, and is traced. It may use operators, elementwise
-/// functions and numbers; throws UserError when it uses others, or arrays that are not its arguments. Without a name it needs none
-/// of this: a plain C++ function of arrays is traced as it is.
+/// The function is called once, with arrays of rank 0 that stand for the elements, and is traced.
+/// It may use operators, elementwise functions and numbers; throws UserError when it uses others,
+/// or arrays that are not its arguments. Without a name it needs none of this: a plain C++ function
+/// of arrays is traced as it is.
 template <class F, class... Arrays>
 Array elementwise(std::string name, F&& function, const Arrays&... arguments) {
   constexpr bool takes_arrays = std::is_invocable_v<F&, detail::ArrayFor<Arrays>...>;

@@ -1,6 +1,7 @@
 /// \file
-/// Fusion by the C++ compiler alone: a chain of functors is one loop on the host (g++, clang) or one kernel on a GPU (nvcc), with the operations
-/// and the meaning of the language, no library to link and no compiler at run time. docs/cpp-api.md says when to use this and when the rest.
+/// Fusion by the C++ compiler alone: a chain of functors is one loop on the host (g++, clang) or
+/// one kernel on a GPU (nvcc), with the operations and the meaning of the language, no library to
+/// link and no compiler at run time. docs/cpp-api.md says when to use this and when the rest.
 ///
 ///     namespace st = smelt::fixed;
 ///     auto f = st::i8(st::clamp(st::round(st::arg<0> / 4.2 + 1.2), -128, 127));

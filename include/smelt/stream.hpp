@@ -17,12 +17,15 @@ struct StreamEventState;
 /// A queue of work of a CUDA GPU: the caller's own, or one that smelt makes. A cheap handle.
 class SMELT_API Stream {
  public:
-  /// The caller's: a CUstream or cudaStream_t of this device's primary context, which stays the caller's; nullptr is the default stream. It
-  /// must live as long as work is given to it. Throws UserError for a device that is no CUDA GPU, or not here.
+  /// The caller's: a CUstream or cudaStream_t of this device's primary context, which stays the
+  /// caller's; nullptr is the default stream. It must live as long as work is given to it. Throws
+  /// UserError for a device that is no CUDA GPU, or not here.
   Stream(const Device& device, void* handle);
-  /// A new one, which does not wait for the default stream; it ends with the last handle. Throws UserError as above.
+  /// A new one, which does not wait for the default stream; it ends with the last handle. Throws
+  /// UserError as above.
   static Stream create(const Device& device);
-  /// That of the calls of this thread: StreamScope's, else smelt's own of the device. Throws UserError as above.
+  /// That of the calls of this thread: StreamScope's, else smelt's own of the device. Throws
+  /// UserError as above.
   static Stream current(const Device& device);
 
   /// The CUstream.
@@ -37,10 +40,11 @@ class SMELT_API Stream {
   std::shared_ptr<const detail::StreamState> state_;
 };
 
-/// While it lives, calls of this thread on arrays of the stream's device queue their work there, and return when it is queued: functions,
-/// programs, eval(), Array::to(), and calls that are bound meanwhile (a Bound keeps the stream that it was bound in). Arrays that such a call
-/// makes are ready when the stream is: before another stream uses them, StreamEvent makes it wait. Scopes nest; those of other devices are
-/// apart.
+/// While it lives, calls of this thread on arrays of the stream's device queue their work there,
+/// and return when it is queued: functions, programs, eval(), Array::to(), and calls that are bound
+/// meanwhile (a Bound keeps the stream that it was bound in). Arrays that such a call makes are
+/// ready when the stream is: before another stream uses them, StreamEvent makes it wait. Scopes
+/// nest; those of other devices are apart.
 class SMELT_API StreamScope {
  public:
   /// Begins it.
@@ -57,7 +61,8 @@ class SMELT_API StreamScope {
 /// A point in a stream that other streams and the host can wait for. A cheap handle.
 class SMELT_API StreamEvent {
  public:
-  /// A new one, for now at no point. With `timing` elapsed_ms() measures between two. Throws UserError for a device that is no CUDA GPU.
+  /// A new one, for now at no point. With `timing` elapsed_ms() measures between two. Throws
+  /// UserError for a device that is no CUDA GPU.
   explicit StreamEvent(const Device& device, bool timing = false);
   /// The caller's CUevent or cudaEvent_t, which stays the caller's.
   StreamEvent(const Device& device, void* handle);

@@ -17,7 +17,8 @@
 
 namespace smelt {
 
-/// "0.1.0", of the library that runs; the macros are of the headers that the program was compiled with.
+/// "0.1.0", of the library that runs; the macros are of the headers that the program was compiled
+/// with.
 SMELT_API const char* version();
 /// The same as SMELT_VERSION_NUMBER counts.
 SMELT_API int version_number();

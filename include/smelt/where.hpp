@@ -4,8 +4,8 @@
 
 namespace smelt {
 
-/// A place in the caller's source. Functions take one as their last argument, which nobody writes: it is where they are called, and
-/// a message names it.
+/// A place in the caller's source. Functions take one as their last argument, which nobody writes:
+/// it is where they are called, and a message names it.
 class Where {
  public:
   /// Where it is called; as a default argument, where the function is called that has it.

@@ -82,7 +82,8 @@ Array from_capsule(const nb::object& capsule) {
   return take("dltensor", "used_dltensor", static_cast<dlpack::ManagedTensor*>(nullptr));
 }
 
-// Where what another library has on a GPU is made ready: the stream that smelt reads it in, which that library then lets wait.
+// Where what another library has on a GPU is made ready: the stream that smelt reads it in, which
+// that library then lets wait.
 nb::object stream_of_import(nb::handle object) {
   if (PyObject_HasAttrString(object.ptr(), "__dlpack_device__") != 1) return nb::none();
   // The first is an enumeration, which is a number.

@@ -28,7 +28,8 @@ DType dtype_from(nb::handle object);  // throws UserError
 // An array as Python sees it: an instance of the class that Python registered.
 nb::object wrap(Array array);
 const Array* find_array(nb::handle object);  // null: it is something else
-// From an array of smelt, a number, or anything with the buffer protocol or DLPack; the array keeps the memory alive.
+// From an array of smelt, a number, or anything with the buffer protocol or DLPack; the array keeps
+// the memory alive.
 Array to_array(nb::handle object);
 // What `object` is as an array, without a number's weakness; nothing when it is no array.
 std::optional<Array> foreign_array(nb::handle object);
@@ -59,7 +60,8 @@ class Buffer {
   ~Buffer();
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  // Why it cannot be an array: empty text when it can, or when there is no buffer at all (`found()`).
+  // Why it cannot be an array: empty text when it can, or when there is no buffer at all
+  // (`found()`).
   enum class State { Missing, Fine, Strides, Type };
   State open(PyObject* object, bool writable);
   Array array(std::shared_ptr<void> owner = nullptr) const;  // without an owner: valid while this lives
@@ -81,7 +83,8 @@ class Buffer {
   bool open_ = false;
 };
 
-// Turns exceptions of the library into those of Python, and back where Python runs inside of the library.
+// Turns exceptions of the library into those of Python, and back where Python runs inside of the
+// library.
 [[noreturn]] void rethrow_for_library();
 void set_python_error(const std::exception_ptr& thrown);
 

@@ -12,7 +12,8 @@ namespace {
 
 using detail::Argument;
 
-// Where a step comes from when it is another compiler's, whose user is not on the stack; without a file: not set.
+// Where a step comes from when it is another compiler's, whose user is not on the stack; without a
+// file: not set.
 thread_local Where place = Where::here("", 0);
 
 // The innermost frame that is not of this package.
@@ -119,8 +120,9 @@ Located located(nb::handle object, Where where) {
   return Located(to_array(object), where);
 }
 
-// A number of Python as data of the dtype that it takes from the other operand, so that an expression with another number is the
-// same program. Nothing where the number stays a part of the program: while a function is traced, and where it does not fit.
+// A number of Python as data of the dtype that it takes from the other operand, so that an
+// expression with another number is the same program. Nothing where the number stays a part of the
+// program: while a function is traced, and where it does not fit.
 std::optional<Array> number_as_data(nb::handle object, nb::handle other) {
   const Array* array = find_array(other);
   if (!array || tracing_depth() > 0) return std::nullopt;

@@ -1,4 +1,5 @@
-// The type whose calls are short: positional arrays and numbers go to the compiled function without a line of Python.
+// The type whose calls are short: positional arrays and numbers go to the compiled function without
+// a line of Python.
 #include "exchange.hpp"
 #include "function.hpp"
 
@@ -138,7 +139,8 @@ void drop(PyObject* object) {
   Py_DECREF(type);
 }
 
-// _use(function, count, shape): calls of so many plain arguments go to this function; shape 0, 1, 2: slow, one, a tuple.
+// _use(function, count, shape): calls of so many plain arguments go to this function; shape 0, 1,
+// 2: slow, one, a tuple.
 PyObject* use(PyObject* object, PyObject* arguments) {
   auto* self = reinterpret_cast<Dispatcher*>(object);
   PyObject* function = nullptr;

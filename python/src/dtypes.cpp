@@ -107,7 +107,8 @@ void bind_dtypes(nb::module_& m) {
   });
 }
 
-// Arithmetic of sizes stays symbolic; whatever needs the number has the function compiled for the sizes at hand.
+// Arithmetic of sizes stays symbolic; whatever needs the number has the function compiled for the
+// sizes at hand.
 void bind_sizes(nb::module_& m) {
   nb::class_<Size> type(m, "Size", "A size that is not known while a function is traced.");
   type.def("__index__", &Size::value)

@@ -1,4 +1,5 @@
-// Exceptions of the library as those of Python, and of Python code that the library calls as those of the library.
+// Exceptions of the library as those of Python, and of Python code that the library calls as those
+// of the library.
 #include <memory>
 
 #include "binding.hpp"
@@ -11,8 +12,8 @@ PyObject* error_type = nullptr;
 PyObject* user_error_type = nullptr;
 PyObject* internal_error_type = nullptr;
 
-// A smelt.UserError that was raised inside of a traced function. It is a UserError for the library, which then may try again
-// with all sizes known, and keeps its traceback for the user.
+// A smelt.UserError that was raised inside of a traced function. It is a UserError for the library,
+// which then may try again with all sizes known, and keeps its traceback for the user.
 class RaisedInPython : public UserError {
  public:
   RaisedInPython(const std::string& message, std::shared_ptr<nb::python_error> raised)

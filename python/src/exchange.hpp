@@ -1,4 +1,5 @@
-// How tensors of another library are reached without a capsule each: DLPackExchangeAPI of dlpack.h 1.3.
+// How tensors of another library are reached without a capsule each: DLPackExchangeAPI of dlpack.h
+// 1.3.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ enum class Kind { Smelt, NumPy, Other, Tensors };
 // numpy.ndarray, once NumPy is imported; null before.
 PyTypeObject* ndarray_type();
 
-// The results of a call on arrays and numbers, into `outputs` (Python objects) where there are some; of NumPy for Kind::NumPy.
-// Releases the GIL while it compiles and runs.
+// The results of a call on arrays and numbers, into `outputs` (Python objects) where there are
+// some; of NumPy for Kind::NumPy. Releases the GIL while it compiles and runs.
 std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arguments, size_t count,
                             const std::vector<PyObject*>& outputs, Kind kind);
 

@@ -148,7 +148,8 @@ struct Exchanged {
       tensor;  // its memory; nothing: the library refuses, and to_array() says what is wrong with it
 };
 
-// Those of a call in order, each looked up once. None of a call on NumPy's arrays and numbers, which allocates nothing.
+// Those of a call in order, each looked up once. None of a call on NumPy's arrays and numbers,
+// which allocates nothing.
 std::vector<Exchanged> exchanged_of(PyObject* const* arguments, size_t count) {
   std::vector<Exchanged> found;
   for (size_t i = 0; i < count; ++i) {
@@ -165,8 +166,8 @@ std::vector<Exchanged> exchanged_of(PyObject* const* arguments, size_t count) {
   return found;
 }
 
-// The stream that the library of an argument works in on its GPU, while this lives: nothing has to wait then, and memory that is dropped is
-// used again behind the call.
+// The stream that the library of an argument works in on its GPU, while this lives: nothing has to
+// wait then, and memory that is dropped is used again behind the call.
 std::optional<StreamScope> scope_of(const std::vector<Exchanged>& exchanged) {
   for (const auto& [argument, api, tensor] : exchanged) {
     if (!tensor || tensor->device.type != dlpack::DeviceType::Cuda) continue;

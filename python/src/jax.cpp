@@ -11,7 +11,8 @@ namespace smelt::python {
 
 namespace {
 
-// Functions by their numbers. Programs of XLA that call them may live as long as the process, and so do they.
+// Functions by their numbers. Programs of XLA that call them may live as long as the process, and
+// so do they.
 struct Known {
   std::mutex mutex;
   std::vector<std::unique_ptr<FunctionObject>> functions;

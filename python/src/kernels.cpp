@@ -1,5 +1,5 @@
-// Operations that no formula of the language is: sorting, searching, the next number of a float. They are operations of smelt with
-// code of their own, for the CPU; fusion stops at them.
+// Operations that no formula of the language is: sorting, searching, the next number of a float.
+// They are operations of smelt with code of their own, for the CPU; fusion stops at them.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -54,7 +54,8 @@ bool before(T a, T b) {
   return x < y;
 }
 
-// Unsigned numbers in the order of the elements, every nan the last. Ones for a float are never a number's.
+// Unsigned numbers in the order of the elements, every nan the last. Ones for a float are never a
+// number's.
 template <class T>
 auto key_of(T value, bool merge_zeros) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -87,7 +88,8 @@ T value_of(Key key) {
     return std::bit_cast<T>(static_cast<Key>(key & sign ? key & ~sign : ~key));
 }
 
-// Sorts keys by their bytes, the lowest first, and with them their places where there are some; equal keys keep their order.
+// Sorts keys by their bytes, the lowest first, and with them their places where there are some;
+// equal keys keep their order.
 template <class Key>
 void sort_by_bytes(std::vector<Key>& keys, std::vector<uint32_t>* places) {
   constexpr size_t kBytes = sizeof(Key), kDigits = 256;

@@ -23,7 +23,8 @@ R call(const std::shared_ptr<nb::object>& function, const A&... arguments) {
 }  // namespace
 
 void bind_llvm(nb::module_& m) {
-  // path() -> str; target() -> (major, minor, patch, triple, cpu, passes); compile(text, cpu, assembly) -> bytes.
+  // path() -> str; target() -> (major, minor, patch, triple, cpu, passes); compile(text, cpu,
+  // assembly) -> bytes.
   m.def("set_llvm_compiler", [](const std::string& name, const std::string& install, nb::object path, nb::object target,
                                 nb::object compile) {
     // As long as the process: nothing must run Python once it has ended.

@@ -1,5 +1,6 @@
-// Graphs of torch: programs for them, and calls on tensors, which come and go by DLPack's C exchange API. Nothing of torch is needed to build
-// this, and no Python runs between the kernels of a call.
+// Graphs of torch: programs for them, and calls on tensors, which come and go by DLPack's C
+// exchange API. Nothing of torch is needed to build this, and no Python runs between the kernels of
+// a call.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

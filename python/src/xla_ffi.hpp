@@ -1,5 +1,6 @@
-// What a handler of XLA's foreign function interface is called with: the part of xla/ffi/api/c_api.h (0.1 and later, to which newer
-// versions only append) that a handler of buffers and numbers needs.
+// What a handler of XLA's foreign function interface is called with: the part of
+// xla/ffi/api/c_api.h (0.1 and later, to which newer versions only append) that a handler of
+// buffers and numbers needs.
 #pragma once
 
 #include <cstddef>

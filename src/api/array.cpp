@@ -110,7 +110,8 @@ Dims Array::dims_of(const std::vector<size_t>& outer, const std::vector<size_t>&
   return dims;
 }
 
-// The type that C++ gives to what is calculated from both, without its conversions between truth values and numbers.
+// The type that C++ gives to what is calculated from both, without its conversions between truth
+// values and numbers.
 static DType common_type(DType a, DType b) {
   if (a == b) return a;
   const bool bools = is_bool(a) || is_bool(b);

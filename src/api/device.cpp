@@ -11,8 +11,8 @@ namespace smelt {
 
 using detail::DeviceState;
 
-// Devices belong to the process: their libraries are opened once, and arrays and functions of static storage may outlive everything
-// else, so they are never destroyed.
+// Devices belong to the process: their libraries are opened once, and arrays and functions of
+// static storage may outlive everything else, so they are never destroyed.
 static const std::shared_ptr<const DeviceState>& cpu_state() {
   static const auto* state = new std::shared_ptr<const DeviceState>(new DeviceState{Machine::cpu()});
   return *state;
@@ -23,8 +23,9 @@ static std::shared_ptr<const DeviceState> gpu_state(Machine (*open)(int), int or
   static auto* states = new std::map<std::pair<Machine (*)(int), int>, std::shared_ptr<const DeviceState>>;
   const std::lock_guard lock(*mutex);
   std::shared_ptr<const DeviceState>& state = (*states)[{open, ordinal}];
-  // One that is not there is tried again: the driver may have been installed since. A GPU is opened once, so that all that use it have
-  // one stream and one pool; without a compiler it moves arrays and runs what was saved.
+  // One that is not there is tried again: the driver may have been installed since. A GPU is opened
+  // once, so that all that use it have one stream and one pool; without a compiler it moves arrays
+  // and runs what was saved.
   if (!state || !state->machine.gpu) state = std::make_shared<const DeviceState>(DeviceState{open(ordinal)});
   return state;
 }

@@ -14,7 +14,8 @@ using detail::Data;
 using detail::Needed;
 using detail::Specializer;
 
-// Compiled expressions by their structure, so that one in a loop is compiled once. Bounded; the one not used for longest goes.
+// Compiled expressions by their structure, so that one in a loop is compiled once. Bounded; the one
+// not used for longest goes.
 class CompiledExpressions {
  public:
   std::shared_ptr<Specializer> at(const std::string& structure) {

@@ -74,7 +74,8 @@ Arguments arguments_of(const std::vector<Array>& arrays, const std::vector<int>&
   return arguments;
 }
 
-// Copies; none where an argument stands for others of its type: its elements are one, as of those that are made for compiling alone.
+// Copies; none where an argument stands for others of its type: its elements are one, as of those
+// that are made for compiling alone.
 std::vector<Tensor> host_inputs(const Special& special, const Arguments& arguments) {
   const auto stands_in = [](const Data* data) {
     const Tensor& t = data->tensor;

@@ -1,5 +1,6 @@
 // Functions of elements as methods.
-// Written by test_api from the table that the expression language has its functions from (SMELT_UPDATE_GOLDENS=1).
+// Written by test_api from the table that the expression language has its functions from
+// (SMELT_UPDATE_GOLDENS=1).
 #pragma once
 
 #include "smelt/functions.hpp"

@@ -1,4 +1,5 @@
-// What an Array stands for: data, a number, or an expression over other nodes whose dtype and shape are known.
+// What an Array stands for: data, a number, or an expression over other nodes whose dtype and shape
+// are known.
 #pragma once
 
 #include <atomic>
@@ -84,8 +85,8 @@ struct Type {
   IntExpr size;
 };
 
-// The type never changes. An expression is exchanged for its data when it is evaluated: `data` is set first, then the
-// expression let go, so that the arrays that it was made of can be.
+// The type never changes. An expression is exchanged for its data when it is evaluated: `data` is
+// set first, then the expression let go, so that the arrays that it was made of can be.
 struct ArrayNode {
   Type type;
 

@@ -9,7 +9,8 @@
 
 namespace smelt::detail {
 
-// What some values need, arguments before their users, and the data among it in the order in which it is met.
+// What some values need, arguments before their users, and the data among it in the order in which
+// it is met.
 struct Needed {
   std::vector<NodePtr> steps;                                  // with an expression, and literals and sizes
   std::vector<std::shared_ptr<const Expression>> expressions;  // of the steps, taken once; empty for literals
@@ -24,7 +25,8 @@ struct InputType {
   Shape shape;
   bool weak = false;   // a number: an f64 or i64 of rank 0 that takes the dtype of what it meets
   bool named = false;  // by the user
-  // Its axes as they lie in memory, the outermost first; empty: as in the shape. The program has an input in that order.
+  // Its axes as they lie in memory, the outermost first; empty: as in the shape. The program has an
+  // input in that order.
   std::vector<int> order = {};
   std::string str() const;  // "f32[B, 1024]", "f32[B, 1024] that lies as [1024, B]"
 };
@@ -32,7 +34,8 @@ struct InputType {
 // The arrays that stand for the parameters of a function while it is traced.
 std::vector<Array> placeholders_for(const std::vector<InputType>& types);
 
-// Parameters come first among the inputs, then the data. `data` has a type for every array of `needed.data`.
+// Parameters come first among the inputs, then the data. `data` has a type for every array of
+// `needed.data`.
 Graph build_graph(const Needed& needed, const std::vector<Array>& outputs, const std::vector<Array>& placeholders,
                   const std::vector<InputType>& parameters, const std::vector<InputType>& data);
 
@@ -46,7 +49,8 @@ struct NamedBody {
   std::vector<NodePtr> placeholders;  // per argument; of numbers empty
 };
 
-// Equal texts: the same steps on the same arrangement of data, whatever its dtypes, ranks and sizes.
+// Equal texts: the same steps on the same arrangement of data, whatever its dtypes, ranks and
+// sizes.
 std::string structure_of(const Needed& needed, const std::vector<Array>& outputs);
 
 }  // namespace smelt::detail

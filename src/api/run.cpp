@@ -32,7 +32,8 @@ bool stays_on_gpu(const Special& special, const Arguments& arguments) {
   return false;
 }
 
-// The captured arrays of a special for a GPU are there already; with arguments of the host they are needed in the host.
+// The captured arrays of a special for a GPU are there already; with arguments of the host they are
+// needed in the host.
 std::vector<TensorView> host_views(const Special& special, const Arguments& arguments, std::vector<Array>& copies) {
   std::vector<TensorView> views = views_of(special, arguments);
   for (size_t c = 0; c < special.captured.size(); ++c) {

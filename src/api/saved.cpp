@@ -115,7 +115,8 @@ void write_program(ByteWriter& out, const Special& special, const std::string& g
   out.number(special.threads);
 }
 
-// The arguments that calls are checked for are those that the program has, and behind them are the captured arrays.
+// The arguments that calls are checked for are those that the program has, and behind them are the
+// captured arrays.
 void check_types(const Special& special, const std::vector<InputType>& types, const std::vector<Array>& captured) {
   const Graph& graph = special.program;
   if (types.size() + captured.size() != graph.inputs.size()) throw DamagedBytes();
@@ -154,7 +155,8 @@ std::string bytes_of_function(const std::string& name, const std::vector<Special
   out.number(specials.size());
   for (size_t i = 0; i < specials.size(); ++i) write_program(out, *specials[i], graphs[i]);
 
-  // One for each device that there are executables for, or those that were asked for, with all programs.
+  // One for each device that there are executables for, or those that were asked for, with all
+  // programs.
   std::vector<std::string> names = targets;
   if (targets.empty())
     for (const SpecialPtr& special : specials)

@@ -13,11 +13,12 @@ namespace smelt::detail {
 
 class SavedFile {
  public:
-  // Throws UserError when it cannot be read, is damaged, or when nothing of it runs on this machine.
+  // Throws UserError when it cannot be read, is damaged, or when nothing of it runs on this
+  // machine.
   static std::shared_ptr<const SavedFile> read(const std::string& path);
 
-  // What it has for this device, by the best target, without executables; null where that target has no code. Throws UserError
-  // when no target runs there.
+  // What it has for this device, by the best target, without executables; null where that target
+  // has no code. Throws UserError when no target runs there.
   std::vector<std::shared_ptr<Special>> specials(const Device& on) const;
   // Number `i` of these gets its executable.
   void compile(size_t i, Special& special, const Options& options) const;

@@ -51,7 +51,8 @@ std::string text_of(const Data& data) {
   return fmt::format("{}{}", name_of(data.tensor.dtype), data.tensor.dims.empty() ? "" : smelt::str(data.tensor.dims));
 }
 
-// Whether the executable for a symbol may serve this number. 1 broadcasts, and is dropped by squeeze: another program.
+// Whether the executable for a symbol may serve this number. 1 broadcasts, and is dropped by
+// squeeze: another program.
 bool may_be_open(int64_t extent) { return extent != 1; }
 
 // 0, 1 to 3, 4 to 15, 16 to 63, ...

@@ -30,8 +30,9 @@ struct Traced {
   Graph graph;
   std::vector<Array> captured;  // behind the arguments
 };
-// The axes of an array as they lie in memory, the outermost first, where they lie without a gap in another order than they have; empty
-// where they do not, and where the array is so small that kernels of its own are not worth it.
+// The axes of an array as they lie in memory, the outermost first, where they lie without a gap in
+// another order than they have; empty where they do not, and where the array is so small that
+// kernels of its own are not worth it.
 std::vector<int> memory_order(const TensorView& array);
 
 using Build = std::function<Traced(const std::vector<InputType>& types, const std::vector<int>& lists)>;
@@ -40,10 +41,12 @@ using Build = std::function<Traced(const std::vector<InputType>& types, const st
 class Pattern {
  public:
   Pattern() = default;
-  // `one_may_be_open`: whether a symbol may stand for 1, which broadcasts and is dropped by squeeze. `copies`: whether inputs
-  // take arrays in any order, in the place of another specialization.
+  // `one_may_be_open`: whether a symbol may stand for 1, which broadcasts and is dropped by
+  // squeeze. `copies`: whether inputs take arrays in any order, in the place of another
+  // specialization.
   Pattern(const std::vector<InputType>& types, bool one_may_be_open, bool copies);
-  // The class of the sizes that stand for symbols, when it takes them. Those of a class differ by less than a factor of four each.
+  // The class of the sizes that stand for symbols, when it takes them. Those of a class differ by
+  // less than a factor of four each.
   std::optional<uint64_t> class_of(const Arguments& arguments) const;
   bool calculated() const { return calculated_; }  // whether a size is an expression of symbols, as 4*H
 
@@ -80,7 +83,8 @@ struct Special {
   std::vector<NumberUse> number_uses;
   SizeBinding sizes;        // of the call that it was compiled for
   SizeBinding short_sizes;  // symbols of the program that are constants here
-  // Axes of arguments whose sizes would be constants if they were short; calls in which one is have a specialization of their own.
+  // Axes of arguments whose sizes would be constants if they were short; calls in which one is have
+  // a specialization of their own.
   std::vector<std::pair<size_t, size_t>> not_short;
   Specialization facts;
   mutable std::atomic<uint64_t> last_use{0};
@@ -117,11 +121,12 @@ std::vector<InputType> exact_types(const Arguments& arguments, const Naming& nam
 void check_options(const Options& options);
 int most_executables(const Options& options);
 
-// The executables of one function. Calls look them up side by side; one at a time is compiled. An executable supports the classes of sizes
-// that the same kernels would be made for: what is best for a hundred elements is neither fast nor exact for a hundred million.
-// A size of 2 to 16 of a last axis is a class of its own on a CPU, and a constant of its kernels (graph/short_sizes.hpp): kernels that must ask how
-// short rows are take 4 to 15 times as long. A function has them for kMostShort lengths; executables with
-// symbols serve the others.
+// The executables of one function. Calls look them up side by side; one at a time is compiled. An
+// executable supports the classes of sizes that the same kernels would be made for: what is best
+// for a hundred elements is neither fast nor exact for a hundred million. A size of 2 to 16 of a
+// last axis is a class of its own on a CPU, and a constant of its kernels (graph/short_sizes.hpp):
+// kernels that must ask how short rows are take 4 to 15 times as long. A function has them for
+// kMostShort lengths; executables with symbols serve the others.
 class Specializer {
  public:
   // `declared`: the program names its open sizes itself, and the policy has nothing to say.
@@ -136,7 +141,8 @@ class Specializer {
     check_options(options_);
   }
 
-  // `compiled`, when given, tells whether one had to be compiled. Throws UserError for a number that does not fit what it meets.
+  // `compiled`, when given, tells whether one had to be compiled. Throws UserError for a number
+  // that does not fit what it meets.
   SpecialPtr find(const Arguments& arguments, const Build& build, bool* compiled = nullptr);
   std::vector<SpecialPtr> all() const;
   SpecialPtr latest() const;  // of the latest call; null without one
@@ -176,7 +182,8 @@ class Specializer {
   std::atomic<int> compile_count_{0};
 };
 
-// The device that a call on these arrays runs on: theirs, else `otherwise`. Throws UserError when they are on several.
+// The device that a call on these arrays runs on: theirs, else `otherwise`. Throws UserError when
+// they are on several.
 Device device_for(const std::vector<const Data*>& arrays, const Device& otherwise);
 
 // Runs it on the device that it was compiled for; outputs are fresh.

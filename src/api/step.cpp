@@ -203,7 +203,8 @@ Type type_of(const GraphBuilder& b, const Value& value) {
   return type;
 }
 
-// The arguments as inputs of a graph that is thrown away. Names are those of the function's parameters, for messages.
+// The arguments as inputs of a graph that is thrown away. Names are those of the function's
+// parameters, for messages.
 class Declared {
  public:
   Declared(GraphBuilder& builder, const Expression& e) : b_(builder), e_(e) {}

@@ -105,7 +105,8 @@ Program load_program(const std::string& path, const Options& options) {
 
 namespace {
 
-// The arrays of a call by the names that the program has for them: "x", or of a list "xs[0]", "xs[1]", ...
+// The arrays of a call by the names that the program has for them: "x", or of a list "xs[0]",
+// "xs[1]", ...
 std::vector<std::string> names_of(const std::vector<lang::DeclaredInput>& inputs, const std::vector<int>& counts) {
   std::vector<std::string> names;
   size_t list = 0;

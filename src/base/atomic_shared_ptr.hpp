@@ -1,5 +1,6 @@
-// A shared pointer that threads read and replace. Not std::atomic<std::shared_ptr>: in libstdc++ 12 its load() releases the lock in
-// it with relaxed order, so that on weakly ordered processors a store() may overtake the read.
+// A shared pointer that threads read and replace. Not std::atomic<std::shared_ptr>: in libstdc++ 12
+// its load() releases the lock in it with relaxed order, so that on weakly ordered processors a
+// store() may overtake the read.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Invariants of smelt itself: SMELT_CHECK(condition, "what {} went wrong", value) throws InternalError.
+// Invariants of smelt itself: SMELT_CHECK(condition, "what {} went wrong", value) throws
+// InternalError.
 #pragma once
 
 #include <fmt/format.h>

@@ -83,7 +83,8 @@ uint16_t small_float_bits(DType small, double value) {
   int exponent;
   std::frexp(magnitude, &exponent);
   exponent = std::max(exponent - 1, f.least);
-  // nearbyint rounds half to even under the default rounding mode. A carry goes on into the exponent by itself.
+  // nearbyint rounds half to even under the default rounding mode. A carry goes on into the
+  // exponent by itself.
   const double steps = std::nearbyint(std::ldexp(magnitude, f.mantissa - exponent));
   if (std::ldexp(steps, exponent - f.mantissa) > f.largest()) return static_cast<uint16_t>(sign | f.too_large());
   return static_cast<uint16_t>(sign | (((exponent - f.least) << f.mantissa) + static_cast<int>(steps)));

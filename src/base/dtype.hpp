@@ -10,7 +10,8 @@ inline constexpr DType kAllDTypes[kDTypeCount] = {DType::Bool,   DType::I8,  DTy
                                                   DType::U8,     DType::U16, DType::U32,  DType::U64, DType::F8E4M3,
                                                   DType::F8E5M2, DType::F16, DType::BF16, DType::F32, DType::F64};
 
-// A binary format of floats. Bits: a sign, exponents from least - 1 (0 and subnormal numbers), the mantissa without its leading 1.
+// A binary format of floats. Bits: a sign, exponents from least - 1 (0 and subnormal numbers), the
+// mantissa without its leading 1.
 struct FloatFormat {
   int mantissa, least, most;   // explicit bits; the exponents of normal numbers
   bool has_infinity = true;    // no infinity: the largest exponent has numbers, and NaN only where all bits are set
@@ -37,7 +38,8 @@ constexpr bool is_half(DType t) { return t == DType::F16 || t == DType::BF16; }
 constexpr bool is_f8(DType t) { return t == DType::F8E4M3 || t == DType::F8E5M2; }
 // Floats that are bits in memory and f32 in registers.
 constexpr bool is_small_float(DType t) { return t >= DType::F8E4M3 && t <= DType::BF16; }
-// The dtype that a value of type t is computed in: small floats compute in f32, everything else as itself.
+// The dtype that a value of type t is computed in: small floats compute in f32, everything else as
+// itself.
 constexpr DType compute_type(DType t) { return is_small_float(t) ? DType::F32 : t; }
 // The dtype that a sum or product of t accumulates in.
 constexpr DType accumulator_type(DType t) { return compute_type(t); }

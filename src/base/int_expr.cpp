@@ -17,8 +17,8 @@ static int compare(const Atoms& a, const Atoms& b) {
   return a.size() == b.size() ? 0 : a.size() < b.size() ? -1 : 1;
 }
 
-// Sizes multiply in user programs, so coefficients can overflow; that is the user's error, not undefined
-// behaviour.
+// Sizes multiply in user programs, so coefficients can overflow; that is the user's error, not
+// undefined behaviour.
 static int64_t checked_add(int64_t a, int64_t b) {
   int64_t r;
   if (__builtin_add_overflow(a, b, &r)) throw UserError("a size expression does not fit 64 bits");
@@ -296,7 +296,8 @@ static Division divide_by_term(const IntExpr& a, const IntExpr& b) {
   return {quotient, a - quotient * b};
 }
 
-// By a sum, with one of its terms as the leading one: what that term divides comes out, as long as there is such a term.
+// By a sum, with one of its terms as the leading one: what that term divides comes out, as long as
+// there is such a term.
 static Division divide_by_sum(const IntExpr& a, const IntExpr& b, const IntExpr::Term& lead) {
   constexpr int kMaxSteps = 8;  // the rest of the divisor may bring the leading term back, without end
   Division d{0, a};
@@ -327,8 +328,8 @@ Division divide_terms(const IntExpr& a, const IntExpr& b) {
   return best;
 }
 
-// By a number, where what comes out of every term is the nearest multiple: of (4 j + 4) // 5 that is
-// j, and 4 - j remains. Nothing when the remainder is not proved to lie within 0 .. b - 1.
+// By a number, where what comes out of every term is the nearest multiple: of (4 j + 4) // 5 that
+// is j, and 4 - j remains. Nothing when the remainder is not proved to lie within 0 .. b - 1.
 static std::optional<Division> divide_nearest(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   const auto divisor = b.constant();
   if (!divisor || *divisor < 2) return std::nullopt;

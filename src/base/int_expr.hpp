@@ -5,7 +5,8 @@
 //   Atom    := symbol | floordiv(IntExpr, IntExpr) | mod(IntExpr, IntExpr) | min(IntExpr, IntExpr) |
 //   max(IntExpr, IntExpr)
 //
-// floordiv and mod are those of Python: the quotient rounds down, the remainder has the divisor's sign.
+// floordiv and mod are those of Python: the quotient rounds down, the remainder has the divisor's
+// sign.
 #pragma once
 
 #include <cstdint>
@@ -55,8 +56,8 @@ class IntExpr {
   bool any_symbol(const Condition& meets) const;
   std::vector<Symbol> symbols() const;                    // each once, in order of first appearance
   void collect_symbols(std::vector<Symbol>& into) const;  // those that are not there yet
-  // The coefficient of `symbol` when the expression is linear in it (and it is in no floordiv, mod, min
-  // or max).
+  // The coefficient of `symbol` when the expression is linear in it (and it is in no floordiv, mod,
+  // min or max).
   std::optional<IntExpr> coefficient_of(Symbol symbol) const;
   IntExpr substitute(const std::map<Symbol, IntExpr>& replacements, const Ranges& ranges) const;
 
@@ -120,7 +121,8 @@ bool IntExpr::any_symbol(const Condition& meets) const {
   return false;
 }
 
-// a = quotient * b + remainder, by taking out the terms that b divides; the remainder may be anything.
+// a = quotient * b + remainder, by taking out the terms that b divides; the remainder may be
+// anything.
 struct Division {
   IntExpr quotient, remainder;
 };

@@ -1,9 +1,10 @@
 // Proofs that an integer expression is never negative, from what is known of its symbols.
 //
-// The expression is linear in most of its atoms, so its smallest value is found by putting one atom after the
-// other at an end of its range: the low end where its coefficient is proved >= 0, the high end where it is
-// proved <= 0. Atoms whose ends mention other atoms go first. What is left mentions sizes only; with every
-// size written as smallest + s, s >= 0, it is >= 0 if no coefficient is negative.
+// The expression is linear in most of its atoms, so its smallest value is found by putting one atom
+// after the other at an end of its range: the low end where its coefficient is proved >= 0, the
+// high end where it is proved <= 0. Atoms whose ends mention other atoms go first. What is left
+// mentions sizes only; with every size written as smallest + s, s >= 0, it is >= 0 if no
+// coefficient is negative.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -16,7 +17,8 @@
 namespace smelt {
 namespace {
 
-// A proof that needs more than this is not worth the time: the caller then keeps a mask or a division.
+// A proof that needs more than this is not worth the time: the caller then keeps a mask or a
+// division.
 constexpr int kMaxDepth = 16;
 constexpr int kMaxSteps = 250;
 
@@ -29,7 +31,8 @@ class Prover {
     if (depth > kMaxDepth || steps_ > kMaxSteps) return false;
     const IntExpr e = recombine(given);
     if (auto c = e.constant()) return *c >= 0;
-    // Orders of elimination meet in the same expressions; one that is being tried counts as not proved.
+    // Orders of elimination meet in the same expressions; one that is being tried counts as not
+    // proved.
     auto [it, fresh] = known_.try_emplace(e.str(), false);
     if (!fresh) return it->second;
     ++steps_;
@@ -112,8 +115,8 @@ class Prover {
     return false;
   }
 
-  // The larger of two numbers is no smaller than their middle, the smaller one no larger: max(i, -i) >= 0. Twice the expression
-  // is then at least what is asked here, and it is an integer.
+  // The larger of two numbers is no smaller than their middle, the smaller one no larger: max(i,
+  // -i) >= 0. Twice the expression is then at least what is asked here, and it is an integer.
   bool at_middle(const IntExpr::Atom& atom, const IntExpr& coefficient, const IntExpr& rest, int depth) const {
     return nonnegative(coefficient * (atom.a + atom.b) + rest * 2 + 1, depth + 1);
   }
@@ -132,8 +135,9 @@ class Prover {
   // coefficient * (a // b) + rest >= 0, from  a - b + 1 <= b * (a // b) <= a.
   bool quotient(const IntExpr& coefficient, const IntExpr& rest, const IntExpr::Atom& atom, bool rising, bool falling,
                 int depth) const {
-    // c * (a // b) + c * q + r >= 0 with c, r >= 0 is a // b + q >= 0, that is a + q * b >= 0: no rounding is left. The same
-    // for c * q + r - c * (a // b), where a // b <= q is a < (q + 1) * b.
+    // c * (a // b) + c * q + r >= 0 with c, r >= 0 is a // b + q >= 0, that is a + q * b >= 0: no
+    // rounding is left. The same for c * q + r - c * (a // b), where a // b <= q is a < (q + 1) *
+    // b.
     if (rising || falling) {
       const auto [q, r] = divide_terms(rest, rising ? coefficient : -coefficient);
       const IntExpr whole = rising ? atom.a + q * atom.b : (q + 1) * atom.b - 1 - atom.a;
@@ -160,8 +164,8 @@ class Prover {
     return false;
   }
 
-  // Bounds of x // b that need no new floordiv: the quotient of the terms that b divides, and what is left
-  // over decides the rest.
+  // Bounds of x // b that need no new floordiv: the quotient of the terms that b divides, and what
+  // is left over decides the rest.
   std::optional<IntExpr> floor_above(const IntExpr& x, const IntExpr& b, int depth) const {
     const auto [quotient, remainder] = divide_terms(x, b);
     if (nonnegative(-remainder - 1, depth + 1)) return quotient - 1;
@@ -191,7 +195,8 @@ class Prover {
     return upper ? floor_above(*end, atom.b, depth + 1) : floor_below(*end, atom.b, depth + 1);
   }
 
-  // A bound of `e` by putting symbols with ranges at their ends. Divisions and minima that those bring in stay.
+  // A bound of `e` by putting symbols with ranges at their ends. Divisions and minima that those
+  // bring in stay.
   std::optional<IntExpr> end_of(IntExpr e, bool upper, int depth) const {
     if (const auto end = end_of_quotient(e, upper, depth)) return end;
     for (int round = 0; round < kMaxDepth; ++round) {

@@ -27,7 +27,8 @@ Keepers& keepers() {
 
 constexpr size_t kAlignment = 64, kLargePage = size_t{2} << 20;
 
-// Memory fresh from the system costs a fault a page, so a large array requests large pages; where there are none, nothing is lost.
+// Memory fresh from the system costs a fault a page, so a large array requests large pages; where
+// there are none, nothing is lost.
 void* allocate(size_t bytes, size_t alignment) {
   const bool large = bytes >= 2 * kLargePage;
   const size_t unit = large ? kLargePage : alignment;

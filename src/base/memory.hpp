@@ -24,8 +24,8 @@ class MemoryAccount {
   MemoryAccount(const MemoryAccount&) = delete;
   MemoryAccount& operator=(const MemoryAccount&) = delete;
 
-  // From the user's allocator, else from the system's. Throws UserError when it would pass the limit, after what nobody uses was
-  // given up.
+  // From the user's allocator, else from the system's. Throws UserError when it would pass the
+  // limit, after what nobody uses was given up.
   Held take(int64_t bytes, size_t alignment, const Source& system);
   void give_back(const Held& held, int64_t bytes) noexcept;
 

@@ -99,7 +99,8 @@ bool operator==(const Scalar& a, const Scalar& b) {
 
 static Scalar saturated_from_float(double value, DType to) {
   if (std::isnan(value)) return Scalar::of_int(to, 0);
-  // 2^63 and 2^64 are exact in double, so comparing against the power of two is exact for every width.
+  // 2^63 and 2^64 are exact in double, so comparing against the power of two is exact for every
+  // width.
   const double above = std::ldexp(1.0, 8 * size_of(to) - (is_signed_int(to) ? 1 : 0));
   if (value >= above) return Scalar::of_uint(to, max_int(to));
   if (is_signed_int(to)) {

@@ -8,7 +8,8 @@
 
 namespace smelt {
 
-// Floats of every width are held as double (exact); signed integers and bool as int64; unsigned as uint64.
+// Floats of every width are held as double (exact); signed integers and bool as int64; unsigned as
+// uint64.
 struct Scalar {
   DType dtype = DType::F32;
   double f = 0;
@@ -32,8 +33,8 @@ struct Scalar {
 // Rounds a double to the nearest value of a float dtype.
 double round_to(DType dtype, double value);
 
-// Float to integer truncates and saturates, NaN becomes 0; integer to integer saturates when `wrap` is false,
-// else keeps the low bits; anything to bool is "is not zero".
+// Float to integer truncates and saturates, NaN becomes 0; integer to integer saturates when `wrap`
+// is false, else keeps the low bits; anything to bool is "is not zero".
 Scalar convert(const Scalar& value, DType to, bool wrap = false);
 
 // Reads and writes one element in memory (unaligned allowed).

@@ -14,14 +14,14 @@ using Dims = std::vector<int64_t>;
 
 // "[4096, 1024]", "[]" for rank 0.
 std::string str(const Dims& dims);
-// Product of the sizes. Throws UserError when a size is negative or the product (or its bytes) does not fit
-// int64.
+// Product of the sizes. Throws UserError when a size is negative or the product (or its bytes) does
+// not fit int64.
 int64_t element_count(const Dims& dims);
 // Strides in elements of a row-major array.
 Dims contiguous_strides(const Dims& dims);
 
-// Memory that somebody else keeps alive. Strides count elements and may be 0 or negative; data points at the
-// element of index 0, and may be misaligned.
+// Memory that somebody else keeps alive. Strides count elements and may be 0 or negative; data
+// points at the element of index 0, and may be misaligned.
 struct TensorView {
   DType dtype = DType::F32;
   Dims dims;

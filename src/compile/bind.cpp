@@ -68,7 +68,8 @@ Binding Binder::bind(const kernel::Kernel& kernel, size_t param, const kernel::P
   const kernel::Param& p = kernel.params[param];
   if (kernel.error_param == static_cast<int>(param)) return {Binding::Error, 0};
   if (kernel.counter_param == static_cast<int>(param)) return {Binding::Counter, 0};
-  // Sizes that only a part or a launch knows: the arena is laid out before a launch is prepared, so they are put in.
+  // Sizes that only a part or a launch knows: the arena is laid out before a launch is prepared, so
+  // they are put in.
   Shape dims = p.dims;
   for (size_t l = kernel.launch_sizes.size(); l-- > 0;)
     for (IntExpr& d : dims) d = d.substitute({{kernel.launch_sizes[l].symbol, kernel.launch_sizes[l].value}}, {});

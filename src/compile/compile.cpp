@@ -134,7 +134,8 @@ std::string kernels_for(const Executable::State& state, const SizeBinding& sizes
 // rows apart are gathers.
 static int64_t most_local(const Machine& device) { return device.is_gpu && !device.gpu_facts.is_processor ? 64 : 8; }
 
-// Simple, and as devices of this kind compute it best. A GPU keeps long windows together (schedule/blocked.hpp).
+// Simple, and as devices of this kind compute it best. A GPU keeps long windows together
+// (schedule/blocked.hpp).
 static Graph for_device(const Graph& graph, const Machine& device, const SizeBinding& sizes) {
   Graph simple = simplify(graph);
   const bool has_units = device.is_gpu && !device.opencl && device.gpu_facts.compute >= 80;

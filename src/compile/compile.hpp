@@ -50,7 +50,8 @@ struct Machine {
   std::shared_ptr<GpuCopier> copier;        // for arrays that are not row-major
 
   static Machine cpu();
-  // With the instructions of a lesser processor, to compile for others. Throws UserError for another name.
+  // With the instructions of a lesser processor, to compile for others. Throws UserError for
+  // another name.
   static Machine cpu_level(const std::string& level);
   // Without a usable GPU or NVRTC, `missing` says so, and programs cannot be compiled for it.
   static Machine cuda(int ordinal = 0);
@@ -64,7 +65,8 @@ struct Machine {
   bool compiles() const { return is_gpu ? nvrtc || opencl : llvm != nullptr; }
 };
 
-// What was decided about a program after it was planned, by what was built and measured: a program that is made again takes it over.
+// What was decided about a program after it was planned, by what was built and measured: a program
+// that is made again takes it over.
 struct Settled {
   std::vector<plan::Split> splits;
   std::vector<plan::Tuning> tunings;  // per group
@@ -129,8 +131,8 @@ struct Considered {
   double measured_ms = -1;  // on a GPU by its clock, the L2 cache flushed before; -1: not measured
 };
 
-// An output of the program whose memory may be that of an input at no cost, as a row-major array in its place: nothing else is
-// read of that input by then.
+// An output of the program whose memory may be that of an input at no cost, as a row-major array in
+// its place: nothing else is read of that input by then.
 struct InPlaceArrays {
   size_t input, output;
 };
@@ -145,7 +147,8 @@ struct Outlook {
   std::vector<plan::FasterSchedule> faster;
 };
 
-// Machine code as text; for each of its lines the line of the source, from 1, that it was made from; 0: of none.
+// Machine code as text; for each of its lines the line of the source, from 1, that it was made
+// from; 0: of none.
 struct CodeLines {
   std::string text;
   std::vector<int> lines;
@@ -154,10 +157,11 @@ struct CodeLines {
 class CpuCall;
 class GpuCall;
 
-// A call whose arrays are fixed: all is laid out, so that running it is little more than its kernels. Keeps its temporaries and its code
-// alive, but not its arrays: they must live until what was run is done. One thread at a time may run it.
-// On a GPU running it is one launch, of a kernel or of a graph of several; runs follow one another in the order of their stream;
-// scalars are those of the time when it was bound.
+// A call whose arrays are fixed: all is laid out, so that running it is little more than its
+// kernels. Keeps its temporaries and its code alive, but not its arrays: they must live until what
+// was run is done. One thread at a time may run it. On a GPU running it is one launch, of a kernel
+// or of a graph of several; runs follow one another in the order of their stream; scalars are those
+// of the time when it was bound.
 class BoundCall {
  public:
   void run() const;  // on a GPU it returns when it is queued; on the CPU it throws for an index out of range
@@ -172,15 +176,16 @@ class BoundCall {
   std::shared_ptr<CpuCall> cpu_call_;
 };
 
-// A whole runnable plan. Cheap to copy, safe to run from many threads at once, serves every size of its symbols.
+// A whole runnable plan. Cheap to copy, safe to run from many threads at once, serves every size of
+// its symbols.
 class Executable {
  public:
   const Graph& graph() const;  // simplified
   const plan::Plan& plan() const;
   const std::vector<kernel::Kernel>& kernels() const;  // one per group of the plan; empty without a compiler
   bool interpreted() const;                            // no compiler: the reference interpreter runs the program
-  // Whether compile() would make the same kernels with these sizes at hand, which must be all; others are served as well, but by kernels
-  // that were not chosen for them.
+  // Whether compile() would make the same kernels with these sizes at hand, which must be all;
+  // others are served as well, but by kernels that were not chosen for them.
   bool suits(const SizeBinding& sizes) const;
   const Machine& device() const;
   const std::vector<StageTime>& stage_times() const;
@@ -190,7 +195,8 @@ class Executable {
   std::vector<BuiltFunction> built(const SizeBinding& sizes) const;    // for a GPU
   std::vector<KernelLaunch> launches(const SizeBinding& sizes) const;  // none of the user's own code
   plan::Prediction predicted(const SizeBinding& sizes) const;          // the sizes must be all
-  // The same program with one kernel per operation; and how the plan came about, in at most `most` states.
+  // The same program with one kernel per operation; and how the plan came about, in at most `most`
+  // states.
   plan::Plan unfused_plan(const SizeBinding& sizes) const;
   std::vector<plan::ReplayState> replay(const SizeBinding& sizes, size_t most) const;
   Outlook outlook(const SizeBinding& sizes) const;
@@ -200,15 +206,17 @@ class Executable {
 
   // Arrays in the memory of the host, whatever the device.
 
-  // Fresh outputs, row-major; the memory of outputs of earlier calls that have been freed serves again, as much as one call takes.
-  // Throws UserError when the inputs do not fit (dtype, rank, sizes, constraints).
+  // Fresh outputs, row-major; the memory of outputs of earlier calls that have been freed serves
+  // again, as much as one call takes. Throws UserError when the inputs do not fit (dtype, rank,
+  // sizes, constraints).
   std::vector<Tensor> run(const std::vector<TensorView>& inputs) const;
   std::vector<InPlaceArrays> in_place() const;
-  // Into memory of the caller: dims, dtype as output_types() says, any strides but 0 (copied when not row-major or when it
-  // overlaps another array, unless it stands in_place() of an input).
+  // Into memory of the caller: dims, dtype as output_types() says, any strides but 0 (copied when
+  // not row-major or when it overlaps another array, unless it stands in_place() of an input).
   void run_into(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const;
-  // Runs the kernels in order, each by each(number, run), which calls `run` once or more: to time them one by one. The arrays are those of
-  // run_into, row-major and apart from each other; on a GPU they are the GPU's, and `run` returns when it is queued on smelt's stream.
+  // Runs the kernels in order, each by each(number, run), which calls `run` once or more: to time
+  // them one by one. The arrays are those of run_into, row-major and apart from each other; on a
+  // GPU they are the GPU's, and `run` returns when it is queued on smelt's stream.
   using EachKernel = std::function<void(size_t kernel, const std::function<void()>& run)>;
   void run_each(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                 const EachKernel& each) const;
@@ -221,10 +229,12 @@ class Executable {
   BoundCall bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                  runtime::StreamHandle stream) const;
 
-  // Arrays in the memory of the GPU, anybody's: `data` holds addresses of the device, whole multiples of the size of an element, with
-  // any strides (0 for inputs only). Inputs of rank 0 may be in host memory. Without a stream, smelt's own.
+  // Arrays in the memory of the GPU, anybody's: `data` holds addresses of the device, whole
+  // multiples of the size of an element, with any strides (0 for inputs only). Inputs of rank 0 may
+  // be in host memory. Without a stream, smelt's own.
 
-  // Binds and runs once; temporaries are those of calls before. Returns when it is queued. An index out of range stays unknown.
+  // Binds and runs once; temporaries are those of calls before. Returns when it is queued. An index
+  // out of range stays unknown.
   void run_device(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                   runtime::StreamHandle stream) const;
 
@@ -232,7 +242,8 @@ class Executable {
   // pass, or after:lowering), "kernel", "source" (LLVM IR or CUDA C++), "asm"; for a GPU "ptx",
   // "sass". Throws UserError for another name.
   std::string dump(const std::string& stage) const;
-  // dump("kernel") and dump("source") with comments that say which operation of the program a line computes: "# +, line 1".
+  // dump("kernel") and dump("source") with comments that say which operation of the program a line
+  // computes: "# +, line 1".
   std::string annotated(const std::string& stage) const;
   // dump("asm"), of a GPU dump("ptx"), with the lines of dump("source") that its lines come from.
   CodeLines code_lines() const;
@@ -248,10 +259,11 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
 // All that the code of this device depends on beside its source.
 std::string code_identity(const Machine& device, const runtime::NvrtcOptions& options = {});
 
-// Arrays in the memory of a GPU. The tensor's memory is freed with its last owner, after the GPU is done with it.
+// Arrays in the memory of a GPU. The tensor's memory is freed with its last owner, after the GPU is
+// done with it.
 Tensor device_empty(const Machine& device, DType dtype, Dims dims);
-// Of memory that device_empty() has made, which others may get when it is dropped. It is used in a stream, which waits for the one that it was
-// made in; who gets it waits for both.
+// Of memory that device_empty() has made, which others may get when it is dropped. It is used in a
+// stream, which waits for the one that it was made in; who gets it waits for both.
 void note_use(const Tensor& tensor, runtime::StreamHandle stream);
 // It is used by whom nobody knows: it is freed then, behind all that the device does.
 void note_escape(const Tensor& tensor);

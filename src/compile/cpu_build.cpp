@@ -53,7 +53,8 @@ std::vector<size_t> kernels_of(const Executable::State& state, const SourceOf& s
 
 int compiling_threads(const Machine& device) { return device.llvm->on_any_thread() ? device.facts.threads : 1; }
 
-// One object for each source. Those in the cache one after another, which takes microseconds; the others several at a time.
+// One object for each source. Those in the cache one after another, which takes microseconds; the
+// others several at a time.
 std::vector<std::string> compile_all(Executable::State& state, const SourceOf& source_of) {
   const std::vector<size_t> kernel_of = kernels_of(state, source_of);
   const Machine& device = state.device;
@@ -106,7 +107,8 @@ emit::LlvmTarget dialect_of(const Machine& device) {
   return {device.llvm->triple(), device.llvm->version(), device.facts.vector_bits, device.facts.slow_division};
 }
 
-// The kernels that have code of their own: those of groups that are like no earlier one, and the bodies of batches.
+// The kernels that have code of their own: those of groups that are like no earlier one, and the
+// bodies of batches.
 std::vector<const kernel::Kernel*> distinct(const Executable::State& state) {
   std::vector<const kernel::Kernel*> kernels;
   for (size_t k = 0; k < state.kernels.size(); ++k) {

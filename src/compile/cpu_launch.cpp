@@ -27,7 +27,8 @@ void launch_kernel(const Executable::State& state, const Launch& launch, const P
   }
 }
 
-// The iterations of all parts as one loop. Work is counted in thousandths of a piece, so that many tiny parts are one piece.
+// The iterations of all parts as one loop. Work is counted in thousandths of a piece, so that many
+// tiny parts are one piece.
 void launch_batch(const Executable::State& state, const Launch& launch, const Prepared::Launch& prepared,
                   Addresses& addresses, char* scratch) {
   constexpr int64_t kPiece = 1000;

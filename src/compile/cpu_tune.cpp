@@ -26,7 +26,8 @@ double time_of(const std::function<void()>& run) {
   return least;
 }
 
-// Milliseconds of the kernels that are asked for. The others only run, since they make what those read.
+// Milliseconds of the kernels that are asked for. The others only run, since they make what those
+// read.
 std::vector<double> times_of(const Executable::State& state, const std::vector<bool>& asked, const Arrays& arrays) {
   std::vector<double> ms(state.kernels.size(), -1);
   const std::shared_ptr<const Prepared> prepared = prepare(state, arrays.input_views);

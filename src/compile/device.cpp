@@ -24,7 +24,8 @@ double typical_memory_gbs(int compute) {
   }
 }
 
-// What GPUs of an architecture have where there is none to ask. A kernel built for them runs on every member of the family.
+// What GPUs of an architecture have where there is none to ask. A kernel built for them runs on
+// every member of the family.
 runtime::GpuFacts typical_facts(int compute) {
   runtime::GpuFacts facts;
   facts.name = fmt::format("a GPU of compute capability {}.{}", compute / 10, compute % 10);

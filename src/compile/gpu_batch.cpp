@@ -1,4 +1,5 @@
-// Batches on a GPU: which of its functions each part runs in, and the tables that tell workgroups their parts.
+// Batches on a GPU: which of its functions each part runs in, and the tables that tell workgroups
+// their parts.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +9,8 @@
 namespace smelt {
 namespace {
 
-// Parts that could do with a faster function run with those that cannot, up to so many workgroups: a launch more would take longer.
+// Parts that could do with a faster function run with those that cannot, up to so many workgroups:
+// a launch more would take longer.
 constexpr int64_t kFewWorkgroups = 16384;
 
 bool takes(const emit::DeviceVariant& variant, const SizeBinding& sizes) {

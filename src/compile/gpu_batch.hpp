@@ -12,7 +12,8 @@ std::vector<std::vector<size_t>> parts_by_variant(const Executable::State& state
                                                   size_t kernel, size_t phase,
                                                   const std::vector<std::vector<uint64_t>>& values);
 
-// A launch of these parts, which are not more than the table holds. The function is still to be filled in.
+// A launch of these parts, which are not more than the table holds. The function is still to be
+// filled in.
 GpuStep table_step(const Executable::State& state, const Prepared& prepared, size_t kernel, size_t phase,
                    size_t variant, const std::vector<size_t>& parts, const std::vector<std::vector<uint64_t>>& values);
 

@@ -26,8 +26,8 @@ namespace {
 constexpr int64_t kSharedWithoutAsking = 48 << 10;
 constexpr int kClusterWithoutAsking = 8;
 
-// The functions of a source, each by itself behind what stands before the first: compiled side by side, they take as long as the
-// longest of them, and what no call needs is never compiled.
+// The functions of a source, each by itself behind what stands before the first: compiled side by
+// side, they take as long as the longest of them, and what no call needs is never compiled.
 std::string with_only(const std::string& source, const std::string& begin, const std::string& function) {
   size_t at = source.find(begin);
   const std::string before = source.substr(0, at);

@@ -41,8 +41,8 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
     : state_(std::move(state)), prepared_(std::move(prepared)), gpu_(*state_->device.gpu), stream_(stream) {
   check_addresses(inputs, outputs);
   const Machine& device = state_->device;
-  // Kernels read and write row-major memory that no input shares with an output, but where that may reuse it; what is not
-  // like that is copied.
+  // Kernels read and write row-major memory that no input shares with an output, but where that may
+  // reuse it; what is not like that is copied.
   std::vector<size_t> copied_in, copied_out;
   int64_t bytes = prepared_->arena.bytes;
   std::vector<int64_t> offsets;

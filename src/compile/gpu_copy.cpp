@@ -14,7 +14,8 @@ namespace {
 constexpr size_t kMostDims = 32;
 constexpr int kThreads = 256;
 
-// One thread an element; neighbours in the order of the destination. Not tuned: the way round it is to give row-major arrays.
+// One thread an element; neighbours in the order of the destination. Not tuned: the way round it is
+// to give row-major arrays.
 constexpr const char* kSource = R"(
 struct Layout { long long count, rank, dims[32], to[32], from[32]; };
 template <class T>

@@ -1,4 +1,5 @@
-// A kernel for a GPU on its way: scheduled, printed, compiled and loaded, but not yet bound to arrays.
+// A kernel for a GPU on its way: scheduled, printed, compiled and loaded, but not yet bound to
+// arrays.
 #pragma once
 
 #include <string>
@@ -19,14 +20,14 @@ GpuKernel print_for_gpu(const Executable::State& state, kernel::Kernel kernel);
 GpuKernel make_kernel(const Executable::State& state, size_t group, const schedule::Schedule& schedule);
 // What calls with the sizes at hand and well-aligned arrays run; without a GPU, everything.
 std::vector<GpuFunction*> needed_functions(const Executable::State& state, const GpuKernel& kernel);
-// Compiles these kernels' needed functions side by side, and loads them where there is a GPU. Tells which kernels had to be compiled.
-// `groups`: whose kernels they are.
+// Compiles these kernels' needed functions side by side, and loads them where there is a GPU. Tells
+// which kernels had to be compiled. `groups`: whose kernels they are.
 std::vector<bool> compile_kernels(const Executable::State& state, const std::vector<const GpuKernel*>& kernels,
                                   const std::vector<size_t>& groups);
 void load_kernel(const Executable::State& state, const GpuKernel& kernel, size_t group);
 
-// Kernels of one group by other schedules, compiled and loaded; nothing for one that the compiler or
-// the driver refuses. Throws UserError where the machine is at fault: out of memory, say.
+// Kernels of one group by other schedules, compiled and loaded; nothing for one that the compiler
+// or the driver refuses. Throws UserError where the machine is at fault: out of memory, say.
 std::vector<std::optional<GpuKernel>> try_kernels(const Executable::State& state, size_t group,
                                                   const std::vector<schedule::Candidate>& others);
 
@@ -43,8 +44,8 @@ Pressure pressure_of(const Executable::State& state, const GpuKernel& kernel);
 // smallest change first; they go over rows as often as the schedule at hand does.
 std::vector<schedule::Candidate> lighter_schedules(const Executable::State& state, size_t group);
 
-// Kernels that spill or starve are made again with lighter schedules; what spills all the same and costs less in two kernels is asked to be
-// split: it is in state.splits.
+// Kernels that spill or starve are made again with lighter schedules; what spills all the same and
+// costs less in two kernels is asked to be split: it is in state.splits.
 void relieve(Executable::State& state, std::vector<GpuKernel>& kernels);
 
 // Takes the schedules that were found best on this GPU before.

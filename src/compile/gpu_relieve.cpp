@@ -1,4 +1,5 @@
-// Kernels that spill registers, or whose workgroups leave a multiprocessor nearly empty, are made again.
+// Kernels that spill registers, or whose workgroups leave a multiprocessor nearly empty, are made
+// again.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -93,8 +94,8 @@ std::optional<plan::Split> find_split(Executable::State& state, size_t k, const 
   return best.nodes.empty() ? std::nullopt : std::optional(best);
 }
 
-// The lighter schedules, compiled side by side; the best of them, if it is better than what there is. Those that are
-// predicted to lose more than the spills cost are none.
+// The lighter schedules, compiled side by side; the best of them, if it is better than what there
+// is. Those that are predicted to lose more than the spills cost are none.
 void rebuild(Executable::State& state, size_t k, GpuKernel& kernel, Pressure& pressure) {
   std::vector<schedule::Candidate> alternatives = lighter_schedules(state, k);
   if (pressure.spills() && !pressure.starves()) {

@@ -90,7 +90,8 @@ void Executable::run_device(const std::vector<TensorView>& inputs, const std::ve
 
 namespace {
 
-// Memory of an array, which goes back to the pool with the array: once the work on it that is queued then is done.
+// Memory of an array, which goes back to the pool with the array: once the work on it that is
+// queued then is done.
 struct PooledMemory {
   std::shared_ptr<runtime::GpuPool> pool;
   runtime::GpuPool::Block block;

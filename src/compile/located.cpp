@@ -164,7 +164,8 @@ CodeLines without_locations(const std::string& text) {
   return made;
 }
 
-// Each source is compiled again, with locations. Where that is not the code that runs, it is shown without.
+// Each source is compiled again, with locations. Where that is not the code that runs, it is shown
+// without.
 CodeLines Executable::code_lines() const {
   const Machine& device = state_->device;
   CodeLines all;

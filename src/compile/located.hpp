@@ -1,4 +1,5 @@
-// Machine code as text, with the line of the source that each line comes from. Internal to this folder.
+// Machine code as text, with the line of the source that each line comes from. Internal to this
+// folder.
 #pragma once
 
 #include <string>

@@ -47,8 +47,8 @@ void execute(const Executable::State& state, const Prepared& prepared, const std
 
 namespace {
 
-// Kernels read row-major arrays. A bool of the caller may hold any byte; in kernels it is 0 or 1 only where it was stored so,
-// which the printer's loads do not rely on.
+// Kernels read row-major arrays. A bool of the caller may hold any byte; in kernels it is 0 or 1
+// only where it was stored so, which the printer's loads do not rely on.
 std::vector<TensorView> row_major_inputs(const Executable::State& state, const std::vector<TensorView>& inputs,
                                          std::vector<Tensor>& copies) {
   int64_t bytes = 0;
@@ -208,7 +208,8 @@ std::vector<TensorView> direct_outputs(const Executable::State& state, const std
   return targets;
 }
 
-// Whether one output is row-major and shares no memory with an input: what most calls are, found without an allocation.
+// Whether one output is row-major and shares no memory with an input: what most calls are, found
+// without an allocation.
 static bool stand_alone(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) {
   if (outputs.size() != 1 || !outputs[0].contiguous() || outputs[0].count() == 0) return false;
   const auto [begin, end] = extent_of(outputs[0]);

@@ -1,8 +1,10 @@
-// Programs with their code as bytes: made for one target, and made runnable again without a compiler.
+// Programs with their code as bytes: made for one target, and made runnable again without a
+// compiler.
 //
-// A file has no kernels and no plan, but what they follow from: the program, the facts of the machine that it was planned for, and
-// what was decided later (Settled). The pipeline makes the same kernels of it again, and finds the code of each by its text: code runs
-// only for the kernel that it was compiled from.
+// A file has no kernels and no plan, but what they follow from: the program, the facts of the
+// machine that it was planned for, and what was decided later (Settled). The pipeline makes the
+// same kernels of it again, and finds the code of each by its text: code runs only for the kernel
+// that it was compiled from.
 #pragma once
 
 #include <string>
@@ -28,8 +30,9 @@ struct SavedTarget {
   runtime::SavedCode code;
 };
 
-// The machine to compile for that stands for a target: "cpu" (the one at hand), "x86-64-v3", "sm_90", or of this executable. Throws
-// UserError for another word, and where nothing compiles for it.
+// The machine to compile for that stands for a target: "cpu" (the one at hand), "x86-64-v3",
+// "sm_90", or of this executable. Throws UserError for another word, and where nothing compiles for
+// it.
 Machine machine_for_target(const std::string& name);
 
 // Compiles programs for a target, and keeps their code.

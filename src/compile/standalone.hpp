@@ -14,8 +14,8 @@ struct StandaloneOptions {
 // Throws UserError for what no C function can be called.
 void check_function_name(const std::string& name);
 
-// C++17 with a C ABI; what it is, is said in the comment at its top. Of an executable for the CPU. Throws UserError for what cannot be
-// printed.
+// C++17 with a C ABI; what it is, is said in the comment at its top. Of an executable for the CPU.
+// Throws UserError for what cannot be printed.
 std::string standalone_cpp(const Executable& executable, const StandaloneOptions& options);
 
 // CUDA C++ with a C ABI, for nvcc. Of an executable for a GPU, or for an architecture.

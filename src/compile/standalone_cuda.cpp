@@ -1,4 +1,5 @@
-// The host side of a standalone CUDA file: which function of a phase, how many workgroups, in what order.
+// The host side of a standalone CUDA file: which function of a phase, how many workgroups, in what
+// order.
 #include <fmt/format.h>
 
 #include "base/check.hpp"

@@ -16,7 +16,8 @@
 namespace smelt {
 namespace {
 
-// What users wrote, as the rest of a comment's line: a backslash at its end would take in the next one.
+// What users wrote, as the rest of a comment's line: a backslash at its end would take in the next
+// one.
 std::string safe_text(const std::string& text) {
   const std::string safe = emit::comment_text(text);
   return !safe.empty() && safe.back() == '\\' ? safe + " ." : safe;

@@ -89,13 +89,15 @@ struct Arena {
   std::vector<int64_t> offsets;
   int64_t bytes = 0;
 };
-// Bytes of a workgroup's shared memory that a kernel declares at most, for what threads hand to each other.
+// Bytes of a workgroup's shared memory that a kernel declares at most, for what threads hand to
+// each other.
 inline constexpr int64_t kStaticShared = 4096;
 inline constexpr int64_t kCpuAlignment = 64, kGpuAlignment = 256;
 inline int64_t aligned(int64_t bytes, int64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes, int64_t alignment);
 
-// Everything about a call that follows from the sizes of its inputs: calls with the same sizes again do not compute it again.
+// Everything about a call that follows from the sizes of its inputs: calls with the same sizes
+// again do not compute it again.
 struct Prepared {
   struct Phase {
     int64_t extent, grain;
@@ -118,7 +120,8 @@ struct Prepared {
   std::vector<Launch> launches;
 };
 
-// Memory between calls: a call takes a block that is large enough and gives it back, so that only the first pays for fresh pages.
+// Memory between calls: a call takes a block that is large enough and gives it back, so that only
+// the first pays for fresh pages.
 class MemoryPool final : public KeepsMemory {
  public:
   using Block = std::pair<std::shared_ptr<char>, int64_t>;  // 64-byte aligned, bytes
@@ -133,8 +136,9 @@ class MemoryPool final : public KeepsMemory {
   std::vector<Block> blocks_;
 };
 
-// Memory of outputs that have been freed, for those of the next call: pages fresh from the system have to be found and cleared, which
-// takes longer than many a kernel. Keeps no more than the outputs of one call take.
+// Memory of outputs that have been freed, for those of the next call: pages fresh from the system
+// have to be found and cleared, which takes longer than many a kernel. Keeps no more than the
+// outputs of one call take.
 class OutputPool final : public KeepsMemory, public std::enable_shared_from_this<OutputPool> {
  public:
   ~OutputPool() { forget(); }
@@ -175,20 +179,22 @@ struct Executable::State {
   std::shared_ptr<OutputPool> copy_pool = std::make_shared<OutputPool>();  // of inputs that are not row-major
 };
 
-// For these inputs: the latest call's, when its sizes were the same. Throws UserError when the inputs do not fit.
+// For these inputs: the latest call's, when its sizes were the same. Throws UserError when the
+// inputs do not fit.
 std::shared_ptr<const Prepared> prepare(const Executable::State& state, const std::vector<TensorView>& inputs);
 // Adds the sizes that are computed for a launch.
 void add_launch_sizes(const kernel::Kernel& kernel, SizeBinding& sizes);
 // How the threads of a CPU divide a phase.
 Prepared::Phase cpu_phase(const kernel::Phase& phase, const SizeBinding& sizes);
 
-// The same for these arrays of a CPU: lines of an array that is overwritten are in the caches already, and writing past these takes
-// longer.
+// The same for these arrays of a CPU: lines of an array that is overwritten are in the caches
+// already, and writing past these takes longer.
 std::shared_ptr<const Prepared> prepared_for(const Executable::State& state, std::shared_ptr<const Prepared> prepared,
                                              const std::vector<TensorView>& inputs,
                                              const std::vector<TensorView>& outputs);
 
-// Bytes that all threads of the hungriest launch need beside arrays; `sizes` has kLaunchThreads too.
+// Bytes that all threads of the hungriest launch need beside arrays; `sizes` has kLaunchThreads
+// too.
 int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes);
 
 // Runs all launches in order. `inputs` and `outputs` are row-major, with the dims of this call.
@@ -204,14 +210,15 @@ void launch_on_cpu(const Executable::State& state, const Launch& launch, const P
 
 // The reference interpreter in place of kernels.
 void interpret_into(const Graph& graph, const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs);
-// Where kernels write: row-major memory that no other output and no input shares, but where it may reuse one. Else `outputs[o]`
-// is written aside, into one of `copies`, and `aside` has its number.
+// Where kernels write: row-major memory that no other output and no input shares, but where it may
+// reuse one. Else `outputs[o]` is written aside, into one of `copies`, and `aside` has its number.
 std::vector<TensorView> direct_outputs(const Executable::State& state, const std::vector<TensorView>& inputs,
                                        const std::vector<TensorView>& outputs, std::vector<Tensor>& copies,
                                        std::vector<size_t>& aside);
 // Per output: the first that is the same node, into which it was computed.
 std::vector<size_t> first_outputs(const Graph& graph);
-// Per output: whether it shares memory with an input in whose place it may not stand, or with an output before it.
+// Per output: whether it shares memory with an input in whose place it may not stand, or with an
+// output before it.
 std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                                  const std::vector<InPlaceArrays>& in_place);
 
@@ -223,18 +230,20 @@ void copy_into(const TensorView& from, const TensorView& to);
 
 // CPU
 
-// Emits, compiles and loads every kernel of the state; `times` gets the stages. Schedules that were found fastest before replace the
-// plan's, unless it is `tuned` now: then others are timed first.
+// Emits, compiles and loads every kernel of the state; `times` gets the stages. Schedules that were
+// found fastest before replace the plan's, unless it is `tuned` now: then others are timed first.
 void build_for_cpu(Executable::State& state, bool tuned);
 
 // GPU
 
-// Emits every kernel of the state, compiles and loads what calls with these sizes need; `times` gets the stages. Without a GPU everything
-// is compiled, to see that it can be. Kernels may be made again with other schedules than the plan's: the groups tell.
+// Emits every kernel of the state, compiles and loads what calls with these sizes need; `times`
+// gets the stages. Without a GPU everything is compiled, to see that it can be. Kernels may be made
+// again with other schedules than the plan's: the groups tell.
 void build_for_gpu(Executable::State& state, bool tuned);
 // Everything that a cubin depends on.
 std::string gpu_cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source);
-// The shapes of a kernel's launches. Throws UserError when there are more workgroups than a grid may have.
+// The shapes of a kernel's launches. Throws UserError when there are more workgroups than a grid
+// may have.
 std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_t kernel, const SizeBinding& sizes);
 // Of a part of a batch: how many workgroups of the batch's launches are its own.
 std::vector<Prepared::GpuPhase> gpu_part_shapes(const Executable::State& state, size_t kernel, size_t body,
@@ -247,7 +256,8 @@ void run_each_on_gpu(const std::shared_ptr<const Executable::State>& state,
                      const std::shared_ptr<const Prepared>& prepared, const std::vector<TensorView>& inputs,
                      const std::vector<TensorView>& outputs, const Executable::EachKernel& each);
 std::string dump_ptx(const Executable::State& state);
-// LLVM IR as it is built, with comments that say which operation of the program an instruction is of.
+// LLVM IR as it is built, with comments that say which operation of the program an instruction is
+// of.
 std::string sources_with_labels(const Executable::State& state);
 std::string dump_sass(const Executable::State& state);
 

@@ -1,4 +1,5 @@
-// Which schedules are fastest on the machine at hand, by measurement: what CPUs and GPUs have in common. Internal to this folder.
+// Which schedules are fastest on the machine at hand, by measurement: what CPUs and GPUs have in
+// common. Internal to this folder.
 #pragma once
 
 #include <memory>
@@ -35,22 +36,24 @@ struct Times {
   std::vector<double> first;
   std::vector<std::vector<double>> others;
 };
-// Gives every group its fastest schedule, and remembers it by the group's key. Tells which groups have another one now, by the
-// number among their others.
+// Gives every group its fastest schedule, and remembers it by the group's key. Tells which groups
+// have another one now, by the number among their others.
 std::vector<std::optional<size_t>> take_fastest(Executable::State& state,
                                                 const std::vector<std::vector<schedule::Candidate>>& others,
                                                 const Times& times, const std::vector<std::string>& keys);
 
-// Nothing was measured: the groups keep the first line of the reason. Computed indices may be outside
-// for made-up data, or there is no memory for it.
+// Nothing was measured: the groups keep the first line of the reason. Computed indices may be
+// outside for made-up data, or there is no memory for it.
 void say_not_tuned(Executable::State& state, const UserError& why);
 
-// What a winner is remembered by: the machine, the sizes, halves and doubles apart, and the kernel as its first schedule prints it.
+// What a winner is remembered by: the machine, the sizes, halves and doubles apart, and the kernel
+// as its first schedule prints it.
 std::string tuned_key(const Executable::State& state, const kernel::Kernel& first, const std::string& source);
 // The schedule that was found fastest before, if it is not the one that the group has.
 std::optional<schedule::Candidate> tuned_before(const Executable::State& state, size_t group, const std::string& key);
 
-// Arrays of the program at the sizes at hand, on its device: floats near one, other things zero, which no gather minds.
+// Arrays of the program at the sizes at hand, on its device: floats near one, other things zero,
+// which no gather minds.
 struct Arrays {
   std::vector<Tensor> inputs, outputs;
   std::vector<TensorView> input_views, output_views;

@@ -1,12 +1,13 @@
-// What updates of places that the data names need: the elements that meet a condition, in order, and atomic stores.
+// What updates of places that the data names need: the elements that meet a condition, in order,
+// and atomic stores.
 #include "base/check.hpp"
 #include "emit/c_like.hpp"
 #include "emit/c_like_phase.hpp"
 
 namespace smelt::emit::c_like {
 
-// Every warp asks the condition of 64 elements at once, one or two to a thread, and goes through those that meet it: all warps of the
-// team find the same ones, without a word between them.
+// Every warp asks the condition of 64 elements at once, one or two to a thread, and goes through
+// those that meet it: all warps of the team find the same ones, without a word between them.
 void PhasePrinter::each(const Each& s) {
   SMELT_CHECK(!vector_.loop && (team_.threads >= 32 || looped_) && team_.cluster() == 1,
               "the loop over {} is run by a team of {} threads", s.var, team_.threads);

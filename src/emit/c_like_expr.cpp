@@ -30,8 +30,8 @@ void PhasePrinter::forget(int resource) {
     });
 }
 
-// What an expression is called: a name, or its text when that is short or used once. Depth first with a stack of its own, since
-// chains of thousands of operations are ordinary.
+// What an expression is called: a name, or its text when that is short or used once. Depth first
+// with a stack of its own, since chains of thousands of operations are ordinary.
 std::string PhasePrinter::value(ExprId root) {
   std::vector<ExprId> waiting{root};
   while (!waiting.empty()) {
@@ -146,7 +146,8 @@ PhasePrinter::Place PhasePrinter::place(const Access& access) {
   return p;
 }
 
-// Where a thread keeps what only it reads: in registers by the number of the lane, or in shared memory by lane and thread.
+// Where a thread keeps what only it reads: in registers by the number of the lane, or in shared
+// memory by lane and thread.
 std::string PhasePrinter::private_element(const Access& access) {
   if (is_fragment(access.array)) return fmt::format("k{}[2 * n + {}]", access.array, integer(access.index[1]));
   const kernel::ScratchUses& info = uses_.buffers[static_cast<size_t>(access.array)];

@@ -72,7 +72,8 @@ void PhasePrinter::matrix(const kernel::Matrix& s) {
     if (b >= 0) forget(uses_.resource({true, b, {}}));
 }
 
-// What was added up by an earlier maximum, and the weights as the rows' factor of the next multiplication.
+// What was added up by an earlier maximum, and the weights as the rows' factor of the next
+// multiplication.
 void PhasePrinter::rescale(const kernel::Matrix& weigh) {
   const int f = weigh.fragment;
   line("{}<Tile{}>({}, w{});", used_("rescale_rows"), f, sums_of(f), f);
@@ -84,8 +85,9 @@ void PhasePrinter::multiply_weights(const kernel::Matrix& s, const char* stage) 
   line("{}<Tile{}>({}, p{}, {}, t);", used_("multiply_held"), f, sums_of(f), f, stage_of(s.columns, stage));
 }
 
-// Parts are made as many iterations ahead as there are stages for. Behind the barrier of an iteration every thread sees its part, and
-// nobody uses the stage any more that the next part goes to. Units that go on alone still have the part before then.
+// Parts are made as many iterations ahead as there are stages for. Behind the barrier of an
+// iteration every thread sees its part, and nobody uses the stage any more that the next part goes
+// to. Units that go on alone still have the part before then.
 void PhasePrinter::pipeline(const Loop& s) {
   const size_t first_use = kernel::uses_of_pipeline(s);
   const bool alone = kernel::goes_on_alone(kernel_, s), weighs = kernel::weighs_meanwhile(kernel_, s);

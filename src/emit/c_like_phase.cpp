@@ -56,7 +56,8 @@ CLike::Frame PhasePrinter::frame(const std::string& name) const {
   return frame;
 }
 
-// A local gets an array of lanes when its loops combine it, or when it outlives a block of statements.
+// A local gets an array of lanes when its loops combine it, or when it outlives a block of
+// statements.
 void PhasePrinter::settle_locals() {
   for (size_t id = 0; id < slots_.size(); ++id) {
     const kernel::LocalUses& local = uses_.locals[id];
@@ -67,7 +68,8 @@ void PhasePrinter::settle_locals() {
       most = std::max(most, shape.count());
       edge = std::max(edge, shape.peeled ? 1 : 0);
     }
-    // A loop over the lanes of an accumulator must find as many as it goes over; those that no element went to are neutral.
+    // A loop over the lanes of an accumulator must find as many as it goes over; those that no
+    // element went to are neutral.
     if (local.used_outside && !local.combined)
       for (const Loop* loop : local.readers) most = std::max(most, shape_of(*loop).count());
     if (local.per_column)

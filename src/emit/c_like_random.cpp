@@ -1,4 +1,5 @@
-// Random words. The neighbours of a thread share blocks of Philox: their words are computed before the loop over them.
+// Random words. The neighbours of a thread share blocks of Philox: their words are computed before
+// the loop over them.
 #include <fmt/ranges.h>
 
 #include <map>

@@ -69,8 +69,8 @@ void PhasePrinter::run_scan(const Scan& s, const ScanText& text) {
   forget(s.carry);
 }
 
-// Pieces of a step by themselves, whose chains of operations a core has under way at once, then what
-// comes before each of them.
+// Pieces of a step by themselves, whose chains of operations a core has under way at once, then
+// what comes before each of them.
 void PhasePrinter::scan_pieces(const Scan& s, const ScanText& text) {
   const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
   const std::string joined = fmt::format("({})({})", text.type, apply(s.op, t, {"a", "b"}));

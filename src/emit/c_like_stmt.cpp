@@ -66,7 +66,8 @@ void PhasePrinter::grid(const Loop& s) {
     line("const {0} g = ({0})turn;", type);
   } else if (team_.iterations() > 1) {
     std::string team = fmt::format("(int)({} / {})", as_.thread, team_.threads);
-    // The compiler does not see that all threads of a warp have the same, and would gather them again for every shuffle.
+    // The compiler does not see that all threads of a warp have the same, and would gather them
+    // again for every shuffle.
     if (team_.threads == 32 && shuffles_) team = fmt::format("__shfl_sync(0xffffffffu, {}, 0)", team);
     line("const {0} g = ({0}){2} * {1} + {3};", type, team_.iterations(), workgroup, team);
   } else if (team_.cluster() > 1) {
@@ -228,7 +229,8 @@ void PhasePrinter::combine_warps(const std::vector<Partial>& parts) {
       statics_ += fmt::format("  __shared__ __align__(8) unsigned long long box{};\n", box);
       boxes_ += fmt::format("  if (threadIdx.x == 0) {}(&box{}, {});\n", used_("expect_mail"), box, bytes);
     }
-    // Each warp hands its result to every workgroup, so that after one barrier everyone reads what is near.
+    // Each warp hands its result to every workgroup, so that after one barrier everyone reads what
+    // is near.
     for (const Partial& p : parts) {
       auto hand_over = [&](const std::string& type, const char* which, const std::string& value) {
         statics_ += fmt::format("  __shared__ {} red{}{}[{}];\n", type, p.shared, which, count);

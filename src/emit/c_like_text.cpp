@@ -103,8 +103,8 @@ std::string filled(const CLike& as, UsedHelpers& used, std::string_view form, DT
   return text;
 }
 
-// Integer arithmetic that wraps around: in the unsigned type, or in unsigned ints where the type is narrower, since two
-// u16 may overflow the int that they are promoted to.
+// Integer arithmetic that wraps around: in the unsigned type, or in unsigned ints where the type is
+// narrower, since two u16 may overflow the int that they are promoted to.
 std::string wrapped(const CLike& as, UsedHelpers& used, std::string_view form, DType t,
                     const std::vector<std::string>& args) {
   if (size_of(t) < 4) return low_bits(as, used, t, filled(as, used, form, t, args, "(unsigned)"));

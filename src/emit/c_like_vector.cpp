@@ -15,7 +15,8 @@ PhasePrinter::Vector PhasePrinter::shape_of(const Loop& s) const {
   return vector;
 }
 
-// Where the whole words of a row begin, as a name, and this thread's element of the rest; the end of the words is that name with "end_".
+// Where the whole words of a row begin, as a name, and this thread's element of the rest; the end
+// of the words is that name with "end_".
 std::string PhasePrinter::name_edges(const std::string& extent) {
   const int n = names_++, lanes = vector_.lanes;
   const std::string type = index_type();

@@ -1,5 +1,5 @@
-// Elements that follow each other in memory, which a thread accesses at once: rows of a stencil, where every column of a thread is an
-// expression of its own.
+// Elements that follow each other in memory, which a thread accesses at once: rows of a stencil,
+// where every column of a thread is an expression of its own.
 #include "emit/c_like.hpp"
 #include "emit/c_like_phase.hpp"
 

@@ -227,7 +227,8 @@ void PhasePrinter::vector_loop(const Loop& s) {
   vector_ = nullptr;
 }
 
-// Runs of simple statements are loops over the lanes; what stands between them goes on for all lanes together.
+// Runs of simple statements are loops over the lanes; what stands between them goes on for all
+// lanes together.
 void PhasePrinter::lane_runs(const std::vector<Stmt>& body) {
   const std::string var = symbol(vector_->var);
   for (size_t i = 0; i < body.size();) {
@@ -305,7 +306,8 @@ void PhasePrinter::combine(const Combine& s) {
   line("for (int l = 0; l < {}; ++l) part[l] = a{}[l];", lanes, s.local);
   reduce_lanes(s.op, dtype(s.local), "part", lanes);
   if (s.index_local >= 0) {
-    // The smallest index among the lanes that hold the result; where it is NaN, among those that hold NaN.
+    // The smallest index among the lanes that hold the result; where it is NaN, among those that
+    // hold NaN.
     const std::string t = type_of(dtype(s.index_local));
     line("{} where[{}];", t, lanes);
     line(
@@ -327,7 +329,8 @@ void PhasePrinter::turn(const kernel::Turn& s) {
 
 // ---- expressions
 
-// Depth first with a stack of its own: chains of thousands of operations are ordinary. What is long or used more than once gets a name.
+// Depth first with a stack of its own: chains of thousands of operations are ordinary. What is long
+// or used more than once gets a name.
 std::string PhasePrinter::value(ExprId root) {
   std::vector<ExprId> waiting{root};
   while (!waiting.empty()) {

@@ -15,8 +15,9 @@ std::string cpp_prelude();
 //
 //   static void <kernel.name>_p<phase>(int64_t begin, int64_t end, T* p0, const U* p1, int64_t s2, ..., char* scratch)
 //
-// runs iterations begin .. end-1 of the phase's Grid loop; the params in their order, sizes as int64_t. `scratch` is this thread's, 64-byte
-// aligned, scratch_bytes() of emit/llvm.hpp large. Throws UserError for what cannot be printed yet.
+// runs iterations begin .. end-1 of the phase's Grid loop; the params in their order, sizes as
+// int64_t. `scratch` is this thread's, 64-byte aligned, scratch_bytes() of emit/llvm.hpp large.
+// Throws UserError for what cannot be printed yet.
 std::string emit_cpp(const kernel::Kernel& kernel);
 
 // An integer expression over symbols that have the names that `name_of` gives them.

@@ -1,5 +1,6 @@
-// Prints one phase of a kernel as a C++ function. A Vector loop of n lanes becomes chunks of n elements: each run of simple statements is a
-// loop over the lanes, of a constant count but in the last chunk, and what is carried from chunk to chunk is in arrays of n.
+// Prints one phase of a kernel as a C++ function. A Vector loop of n lanes becomes chunks of n
+// elements: each run of simple statements is a loop over the lanes, of a constant count but in the
+// last chunk, and what is carried from chunk to chunk is in arrays of n.
 #pragma once
 
 #include <fmt/format.h>

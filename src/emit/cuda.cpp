@@ -33,8 +33,8 @@ template <class T> SMELT_INLINE void cluster_write(T* at, unsigned rank, T value
   };
 }
 
-// A mailbox is a barrier in shared memory that opens when so many bytes have arrived in this workgroup. It needs no fence, which would
-// wait for all that the threads have under way.
+// A mailbox is a barrier in shared memory that opens when so many bytes have arrived in this
+// workgroup. It needs no fence, which would wait for all that the threads have under way.
 HelperList mailbox_helpers() {
   return {
       {{}, ""},

@@ -1,4 +1,5 @@
-// Prints a Kernel as CUDA C++ for NVRTC: no header, nothing but the language and its built-in functions.
+// Prints a Kernel as CUDA C++ for NVRTC: no header, nothing but the language and its built-in
+// functions.
 #pragma once
 
 #include <string>
@@ -10,13 +11,15 @@ namespace smelt::emit {
 struct CudaTarget {
   int compute = 90;    // compute capability: 75, 80, 90, 100
   int nvrtc = 999999;  // its version: 12010
-  // Stores into the shared memory of other workgroups that count themselves at a barrier there (PTX 8.1).
+  // Stores into the shared memory of other workgroups that count themselves at a barrier there (PTX
+  // 8.1).
   bool counted_stores() const { return compute >= 90 && nvrtc >= 12010; }
 };
 
 // Arrays are pointers into device memory.
 DeviceSource emit_cuda(const kernel::Kernel& kernel, const CudaTarget& target);
-// Of a batch; the variants take parts, not sizes: which one a part may run in, `bodies` says. `table_bytes`: that an argument may have.
+// Of a batch; the variants take parts, not sizes: which one a part may run in, `bodies` says.
+// `table_bytes`: that an argument may have.
 DeviceSource emit_cuda_batch(const kernel::Kernel& batch, const CudaTarget& target, int64_t table_bytes);
 // The table of CUDA C++.
 const CLike& cuda_spellings();

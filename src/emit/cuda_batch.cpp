@@ -1,4 +1,5 @@
-// Batches: one function in which every workgroup finds its part in a table, and runs that part's body.
+// Batches: one function in which every workgroup finds its part in a table, and runs that part's
+// body.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,8 +71,8 @@ constexpr const char* kFind = R"(  const unsigned hint = blockIdx.x >> parts.shi
   const unsigned workgroup = blockIdx.x - parts.first[part];
 )";
 
-// The call of a body with what the table has for it. An address is loaded as one, so that the compiler knows that it is one of the
-// device's memory.
+// The call of a body with what the table has for it. An address is loaded as one, so that the
+// compiler knows that it is one of the device's memory.
 std::string call_text(const Kernel& body, const BatchTable& table, size_t b, const std::string& function) {
   std::string arguments;
   for (size_t p = 0; p < body.params.size(); ++p) {

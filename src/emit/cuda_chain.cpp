@@ -1,4 +1,5 @@
-// What chains of products call: weights of the rows of a tile, and a tile whose rows' factor stays in registers.
+// What chains of products call: weights of the rows of a tile, and a tile whose rows' factor stays
+// in registers.
 #include <fmt/format.h>
 
 #include <algorithm>

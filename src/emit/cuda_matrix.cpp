@@ -1,4 +1,5 @@
-// What tiles that matrix units multiply call: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
+// What tiles that matrix units multiply call: PTX ISA, "Warp Level Matrix Multiply-Accumulate
+// Instructions".
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +24,8 @@ std::pair<std::string, std::string> sums_of_group(int sums) {
 
 namespace {
 
-// wgmma: four warps multiply 64 rows that all of them find in shared memory. One function for each number of columns, since the
-// instruction names its registers.
+// wgmma: four warps multiply 64 rows that all of them find in shared memory. One function for each
+// number of columns, since the instruction names its registers.
 std::string group_step(int columns, bool bf16) {
   const int sums = columns / 2;
   const auto [registers, operands] = sums_of_group(sums);
@@ -86,7 +87,8 @@ HelperList group_helpers(const kernel::Kernel& kernel) {
   return list;
 }
 
-// How parts of a pipeline come and are waited for: PTX ISA, "Asynchronous copy" and "Asynchronous Warpgroup Level Matrix Instructions".
+// How parts of a pipeline come and are waited for: PTX ISA, "Asynchronous copy" and "Asynchronous
+// Warpgroup Level Matrix Instructions".
 HelperList pipeline_helpers(bool groups) {
   const auto of_groups = [&](const char* code) {
     return fmt::format("\n#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n  {}\n#endif\n", code);

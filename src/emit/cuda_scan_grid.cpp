@@ -1,10 +1,11 @@
 // Scans over the grid: how a part of a row finds what all before it add up to.
 //
-// Part p makes its total known as soon as it has it. It then takes the totals of the parts before it among its 32, those of the groups of
-// 32 before it among its 32 groups, and those of all sets of 1024 before; the last part of a group, and of a set, makes its total known on
-// the way. No part waits for a running value, only for totals, two steps deep at most; so no chain of parts grows, and as every level is
-// joined in one order, the result does not depend on who was first. Parts are numbered as they begin, so that all that one waits for has
-// begun.
+// Part p makes its total known as soon as it has it. It then takes the totals of the parts before
+// it among its 32, those of the groups of 32 before it among its 32 groups, and those of all sets
+// of 1024 before; the last part of a group, and of a set, makes its total known on the way. No part
+// waits for a running value, only for totals, two steps deep at most; so no chain of parts grows,
+// and as every level is joined in one order, the result does not depend on who was first. Parts are
+// numbered as they begin, so that all that one waits for has begun.
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
 #include "emit/cuda_text.hpp"
@@ -158,7 +159,8 @@ SMELT_INLINE void scan_part(T (&x)[kGroups * kLanes], const T& carry, T nothing,
 
 namespace c_like {
 
-// The first warp finds what comes before each warp's part of every group, and hands it out in `meet`.
+// The first warp finds what comes before each warp's part of every group, and hands it out in
+// `meet`.
 void PhasePrinter::scan_grid(const Scan& s, const ScanText& text, const RunText& run) {
   SMELT_CHECK(vector_.one_step && team_.threads > 32 && team_.cluster() == 1,
               "a scan over the grid by parts of many steps");

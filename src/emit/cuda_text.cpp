@@ -210,7 +210,8 @@ HelperList half_helpers() {
   };
 }
 
-// The instructions from compute capability 8.9 on take pairs and saturate, so that these have as few.
+// The instructions from compute capability 8.9 on take pairs and saturate, so that these have as
+// few.
 HelperList f8_helpers() {
   constexpr SmallFloatSpelling byte{"SMELT_INLINE",    "unsigned char",   "unsigned",
                                     "__uint_as_float", "__float_as_uint", "fabsf"};

@@ -9,7 +9,8 @@
 
 namespace smelt::emit::cuda {
 
-// The helpers of every module, and of those that draw random words, that scan, and that scan over the grid.
+// The helpers of every module, and of those that draw random words, that scan, and that scan over
+// the grid.
 HelperList prelude(const CudaTarget& target);
 HelperList random_helpers();
 HelperList scan_helpers();

@@ -19,9 +19,10 @@ struct LlvmTarget {
 //
 //   void <kernel.name>_p<phase>(int64_t begin, int64_t end, void** arrays, const int64_t* sizes, char* scratch);
 //
-// runs iterations begin .. end-1 of the phase's Grid loop. `arrays` holds a pointer for each param that is not a Size, in
-// order (a Scalar: to its value, in its dtype). `sizes` holds the Size params in order, strides and launch sizes included.
-// `scratch` is this thread's, 64-byte aligned, scratch_bytes() large.
+// runs iterations begin .. end-1 of the phase's Grid loop. `arrays` holds a pointer for each param
+// that is not a Size, in order (a Scalar: to its value, in its dtype). `sizes` holds the Size
+// params in order, strides and launch sizes included. `scratch` is this thread's, 64-byte aligned,
+// scratch_bytes() large.
 std::string emit_llvm(const kernel::Kernel& kernel, const LlvmTarget& target);
 
 // Bytes of scratch that one thread needs, as an expression over the kernel's Size params.

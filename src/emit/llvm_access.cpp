@@ -46,8 +46,8 @@ const kernel::LaneAccess* PhasePrinter::form_of(kernel::ExprId id, const Place& 
   return one ? nullptr : &access;
 }
 
-// The address of element `offset`: one getelementptr per scope, so that what changes fast is added last, and a constant after
-// everything, where it folds into the addressing.
+// The address of element `offset`: one getelementptr per scope, so that what changes fast is added
+// last, and a constant after everything, where it folds into the addressing.
 Value PhasePrinter::pointer(const Place& place, const IntExpr& offset) {
   const bool still = stands_still(offset);
   const std::string key = fmt::format("pointer {} {}", place.base, offset.str());
@@ -79,7 +79,8 @@ Value PhasePrinter::pointer(const Place& place, const IntExpr& offset) {
   return at;
 }
 
-// A pointer per lane. Lanes past the extent point where lane 0 does, unless a mask keeps them from being used.
+// A pointer per lane. Lanes past the extent point where lane 0 does, unless a mask keeps them from
+// being used.
 Value PhasePrinter::lane_pointers(const Place& place, bool masked) {
   IntExpr uniform, varying;
   const auto step = place.offset.coefficient_of(*vector_.var);
@@ -140,8 +141,8 @@ std::string PhasePrinter::masked_call(const std::string& what, std::string_view 
                      pointer, align, lanes, mask, type, value);
 }
 
-// The elements behind a vector of pointers. LLVM 19 ends in an illegal instruction where it has to fill the lanes up to a power of two:
-// other numbers are taken in parts that are one.
+// The elements behind a vector of pointers. LLVM 19 ends in an illegal instruction where it has to
+// fill the lanes up to a power of two: other numbers are taken in parts that are one.
 std::string PhasePrinter::gather(int scope, const std::string& element, const std::string& pointers, int align,
                                  const std::string& mask) {
   const int lanes = vector_.lanes, part = lanes & -lanes;
@@ -193,7 +194,8 @@ Value PhasePrinter::any_of(const Value& mask) {
                 fmt::format("call i1 @llvm.vector.reduce.or.v{}i1({} {})", mask.lanes, type_of(mask), mask.text));
 }
 
-// One element for all lanes. Under a mask the address is that of a dummy where nothing may be read; so no branch is needed.
+// One element for all lanes. Under a mask the address is that of a dummy where nothing may be read;
+// so no branch is needed.
 Value PhasePrinter::load_uniform(const Place& p, std::optional<Value> mask, const std::optional<Value>& other) {
   Value at = pointer(p, p.offset);
   int scope = at.scope;
@@ -224,14 +226,16 @@ Value PhasePrinter::load_lanes(const Place& p, const kernel::LaneAccess& access,
   if (vector_.tail && !mask && strided && access.step >= 2 && access.step <= kMostInTail && lanes >= 16 &&
       has_masks(p.dtype))
     return from_memory(p.dtype, lanes, top(), load_strided(p, access.step));
-  // Scattered lanes past the extent read what lane 0 reads: a mask would cost a branch per lane where the target has no gather.
+  // Scattered lanes past the extent read what lane 0 reads: a mask would cost a branch per lane
+  // where the target has no gather.
   if (vector_.tail && (!scattered || mask)) mask = both(mask, vector_.tail, lanes);
   if (mask) mask = splat(*mask, lanes);
   IntExpr first = p.offset;
   if (backward) first = first - (lanes - 1);
   Value at = scattered ? lane_pointers(p, guarded) : pointer(p, first);
-  // A load of no lane from where no memory is takes a hundred times as long as one from somewhere, as in the rows above an array, or in
-  // the half of a roll that another load is for. To ask costs too, at every end of a row.
+  // A load of no lane from where no memory is takes a hundred times as long as one from somewhere,
+  // as in the rows above an array, or in the half of a roll that another load is for. To ask costs
+  // too, at every end of a row.
   if (guarded && (rare_ || !vector_.tail) && !scattered && !p.always) {
     const Value any = any_of(*mask);
     at = define(std::max(at.scope, any.scope), DType::I64, 0,

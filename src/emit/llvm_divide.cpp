@@ -1,5 +1,6 @@
-// Division of f32 by a constant. Processors of Intel divide 16 numbers in the time of 32 multiplications, and a program that converts floats
-// to small integers does little else. What this makes in 9 instructions is the result of the division, bit for bit.
+// Division of f32 by a constant. Processors of Intel divide 16 numbers in the time of 32
+// multiplications, and a program that converts floats to small integers does little else. What this
+// makes in 9 instructions is the result of the division, bit for bit.
 #include <cmath>
 
 #include "emit/llvm_phase.hpp"
@@ -9,8 +10,9 @@ namespace smelt::emit {
 
 namespace {
 
-// How far a quotient may lie from a tie, in the words of Markstein (1990) and of Brisebarre, Muller and Raina (2004): with c = C 2^k,
-// C of 24 bits, a quotient that is no tie is 1 / 2C of a unit away from one.
+// How far a quotient may lie from a tie, in the words of Markstein (1990) and of Brisebarre, Muller
+// and Raina (2004): with c = C 2^k, C of 24 bits, a quotient that is no tie is 1 / 2C of a unit
+// away from one.
 bool rounds_as_division(float c, float r) {
   int exponent = 0;
   const double m = 2 * std::frexp(static_cast<double>(c), &exponent);       // 1 .. 2

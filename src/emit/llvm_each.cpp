@@ -1,5 +1,6 @@
-// Each: of a block of elements those of which the condition holds are listed, a vector at a time, then the body runs for the list. Which elements
-// those are is as good as random, so that a branch for each would be guessed wrong again and again; listing them takes none.
+// Each: of a block of elements those of which the condition holds are listed, a vector at a time,
+// then the body runs for the list. Which elements those are is as good as random, so that a branch
+// for each would be guessed wrong again and again; listing them takes none.
 //
 //     br nonempty, pre, exit
 //   pre:    hoisted
@@ -48,7 +49,8 @@ void PhasePrinter::list_places(const Value& places, const Value& holds, int labe
     line(fmt::format("store i64 {}, ptr %found{}", name(scope, fmt::format("add i64 {}, {}", found, more)), label));
     return;
   }
-  // Every lane is written behind those found before it; one of which the condition does not hold, the next overwrites.
+  // Every lane is written behind those found before it; one of which the condition does not hold,
+  // the next overwrites.
   std::string at = found;
   for (int lane = 0; lane < lanes; ++lane) {
     const std::string place =

@@ -12,8 +12,8 @@ namespace smelt::emit {
 using kernel::Expr;
 using kernel::ExprId;
 
-// The mutable locals, and the arrays that this phase stores to, whose contents each expression depends on. Arguments come before
-// their users, so one pass in order finds them all.
+// The mutable locals, and the arrays that this phase stores to, whose contents each expression
+// depends on. Arguments come before their users, so one pass in order finds them all.
 void PhasePrinter::find_dependencies() {
   std::vector<Symbol> symbols;
   for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
@@ -141,7 +141,8 @@ Value PhasePrinter::raw(const kernel::Raw& e, DType dtype) {
     case kernel::RawOp::Shl: return op("shl $T $a, $b", dtype, args);
     case kernel::RawOp::Shr: return op("$shr $T $a, $b", dtype, args);
     case kernel::RawOp::ToInt: {
-      // Frozen, because what does not fit would otherwise make everything that it touches undefined.
+      // Frozen, because what does not fit would otherwise make everything that it touches
+      // undefined.
       const Value x = convert("fptosi", args[0], dtype);
       return define(x.scope, dtype, x.lanes, fmt::format("freeze {} {}", type_of(x), x.text));
     }

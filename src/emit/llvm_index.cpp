@@ -1,5 +1,5 @@
-// Integer expressions as i64: scalars, or one per lane. Sums go from the outermost scope inward, so that each partial sum is
-// computed where its last operand becomes known.
+// Integer expressions as i64: scalars, or one per lane. Sums go from the outermost scope inward, so
+// that each partial sum is computed where its last operand becomes known.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,8 @@ Value PhasePrinter::symbol(Symbol symbol, bool lanes) {
   return found->second;
 }
 
-// Rounds down. The divisor is positive in every iteration that runs, but a hoisted division also runs where none does.
+// Rounds down. The divisor is positive in every iteration that runs, but a hoisted division also
+// runs where none does.
 Value PhasePrinter::divide(const Atom& a, bool lanes) {
   const DType t = DType::I64;
   const bool quotient = a.kind == AtomKind::FloorDiv;

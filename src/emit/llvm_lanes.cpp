@@ -1,5 +1,6 @@
-// Index arithmetic between neighbouring lanes. Lane numbers are small, so what lanes add to lane 0 is computed in narrow numbers, and
-// 64-bit work is left to scalars: vector divisions and comparisons of 64 bits are slow or missing on most targets.
+// Index arithmetic between neighbouring lanes. Lane numbers are small, so what lanes add to lane 0
+// is computed in narrow numbers, and 64-bit work is left to scalars: vector divisions and
+// comparisons of 64 bits are slow or missing on most targets.
 #include <fmt/format.h>
 
 #include "emit/llvm_phase.hpp"
@@ -14,7 +15,8 @@ Value PhasePrinter::lane_steps(int64_t step, DType dtype) {
   return step == 1 ? lanes : op("mul $T $a, $b", dtype, {lanes, constant(dtype, step)});
 }
 
-// A floordiv or mod whose numerators are neighbours: one scalar division for lane 0, whose remainder the lanes add to.
+// A floordiv or mod whose numerators are neighbours: one scalar division for lane 0, whose
+// remainder the lanes add to.
 std::optional<Value> PhasePrinter::divide_neighbours(const Atom& a) {
   const auto known = vector_.forms->divisions.find(a.key);
   if (known == vector_.forms->divisions.end()) return std::nullopt;
@@ -43,9 +45,9 @@ std::optional<Value> PhasePrinter::divide_neighbours(const Atom& a) {
   return quotient ? op("add $T $a, $b", wide, {integer(form.quotient), result}) : result;
 }
 
-// (remainder + lane * step) divided by a size of the call, in doubles. The sum t is a whole number below 2^52, and the quotient
-// small; (t + 1/2) / b keeps a distance of 1/(2b) from whole numbers, far more than the product with 1/b is wrong by, so that
-// truncation gives the exact quotient.
+// (remainder + lane * step) divided by a size of the call, in doubles. The sum t is a whole number
+// below 2^52, and the quotient small; (t + 1/2) / b keeps a distance of 1/(2b) from whole numbers,
+// far more than the product with 1/b is wrong by, so that truncation gives the exact quotient.
 Value PhasePrinter::divide_by_size(const Atom& a, const Value& remainder, int64_t step) {
   const DType f = DType::F64, wide = DType::I64;
   const Value size = op("call $T @llvm.smax.$V($T $a, $T $b)", wide, {integer(a.b), constant(wide, 1)});
@@ -75,8 +77,8 @@ Value PhasePrinter::constant_mask(const std::vector<bool>& truths) {
   return {"<" + text + ">", DType::Bool, vector_.lanes, vector_.scope};  // another loop may have other lanes
 }
 
-// Index against index, as masks of padding and joining do: base + lane * step against 0 is lane * step against -base, cut to a range
-// that no lane leaves.
+// Index against index, as masks of padding and joining do: base + lane * step against 0 is lane *
+// step against -base, cut to a range that no lane leaves.
 std::optional<Value> PhasePrinter::compare_indices(kernel::ExprId id, const kernel::Apply& e) {
   if (!vector_.loop || info(e.op).rule != TypeRule::Compare) return std::nullopt;
   if (const auto known = vector_.forms->conditions.find(id); !vector_.tail && known != vector_.forms->conditions.end())

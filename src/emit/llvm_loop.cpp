@@ -1,6 +1,7 @@
 // Loops.
 //
-// A counting loop: the guard jumps over everything when there is nothing to do, so that what was hoisted into pre may read memory.
+// A counting loop: the guard jumps over everything when there is nothing to do, so that what was
+// hoisted into pre may read memory.
 //
 //     br nonempty, pre, exit
 //   pre:    hoisted
@@ -8,7 +9,8 @@
 //   next:   var + 1; br loop or exit
 //   exit:
 //
-// A Vector loop takes `lanes` at a time while they all lie inside the extent, then once more under a mask:
+// A Vector loop takes `lanes` at a time while they all lie inside the extent, then once more under
+// a mask:
 //
 //     br nonempty, pre, exit
 //   pre:    hoisted;                br full steps, main, rest
@@ -114,8 +116,9 @@ void PhasePrinter::unrolled_loop(const Loop& s) {
   }
 }
 
-// Stores that bypass the caches go to whole lines. How many elements lie before the first line of the loop's streaming stores, and
-// whether all of them meet a line there and the launch requests it. Nothing when the loop has no such stores.
+// Stores that bypass the caches go to whole lines. How many elements lie before the first line of
+// the loop's streaming stores, and whether all of them meet a line there and the launch requests
+// it. Nothing when the loop has no such stores.
 std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, const Value& extent) {
   std::optional<Stream> stream;
   const DType t = DType::I64;
@@ -223,8 +226,8 @@ void PhasePrinter::vector_loop(const Loop& s) {
   scopes_.back().text += fmt::format("pre{}:\n{}{}exit{}:\n", label, pre, steps, label);
 }
 
-// The loop of streaming stores. Where rows of scratch are read in lines, it stands there twice: steps may begin at lines of what is stored that
-// are no lines of the scratch.
+// The loop of streaming stores. Where rows of scratch are read in lines, it stands there twice:
+// steps may begin at lines of what is stored that are no lines of the scratch.
 std::string PhasePrinter::stream_steps(const Loop& s, int label, const FullSteps& steps) {
   streams_ = true;
   if (!reads_lines()) return full_steps(s, "stream", label, steps);
@@ -239,7 +242,8 @@ std::string PhasePrinter::stream_steps(const Loop& s, int label, const FullSteps
          full_steps(s, "lines", label, chosen) + full_steps(s, "plain", label, chosen);
 }
 
-// A loop over the steps of all lanes from `begin`, in the block `from`, to `end`; it goes on to the label `after`.
+// A loop over the steps of all lanes from `begin`, in the block `from`, to `end`; it goes on to the
+// label `after`.
 std::string PhasePrinter::full_steps(const Loop& s, const std::string& kind, int label, const FullSteps& steps) {
   const std::string var = fmt::format("%{}.{}{}", s.var.name(), kind, label);
   vector_.at_line = kind == "loop" || kind == "lines";
@@ -286,8 +290,8 @@ std::string PhasePrinter::some_steps(const Loop& s, const Value& full, int label
       full.text, after);
 }
 
-// The same with a loop of streaming stores beside the plain one. The body under a mask serves both ends: what it covers, and where it
-// goes on, are in slots.
+// The same with a loop of streaming stores beside the plain one. The body under a mask serves both
+// ends: what it covers, and where it goes on, are in slots.
 std::string PhasePrinter::streamed_steps(const Loop& s, const Value& extent, const Value& full, const Stream& stream,
                                          int label) {
   const std::string start = fmt::format("%start{}", label), stop = fmt::format("%stop{}", label),

@@ -1,5 +1,5 @@
-// Vector loops with an interior (kernel/partition_loops.hpp): whole steps run its body, the elements before and behind share one body
-// under a mask.
+// Vector loops with an interior (kernel/partition_loops.hpp): whole steps run its body, the
+// elements before and behind share one body under a mask.
 //
 //     br nonempty, pre, exit
 //   pre:    hoisted; `first` and `last`: where such steps begin and end;   br elements before the first, edge, middle
@@ -35,7 +35,8 @@ int PhasePrinter::edge_lanes(const Loop& s) const {
   return assigns(s.body) ? s.lanes : std::min(s.lanes, std::max(4, target_.vector_bits / 32));
 }
 
-// The body under a mask from the label edge on, which leads to the label `after`: for the elements from start to stop.
+// The body under a mask from the label edge on, which leads to the label `after`: for the elements
+// from start to stop.
 std::string PhasePrinter::edge_steps(const Loop& s, int label, const std::string& after) {
   const DType t = DType::I64;
   const std::string L = std::to_string(label), start = "%start" + L;

@@ -26,8 +26,9 @@ bool on_stack(const ScratchBuffer& buffer) {
   return bytes_of(buffer).constant().value_or(INT64_MAX) <= kMostStackBytes;
 }
 
-// Whether a step may compute with elements behind the last of a row, whose results are dropped: LLVM drops the mask of a load from the
-// stack. What a stack holds by chance may be denormal, and then takes a core hundreds of cycles.
+// Whether a step may compute with elements behind the last of a row, whose results are dropped:
+// LLVM drops the mask of a load from the stack. What a stack holds by chance may be denormal, and
+// then takes a core hundreds of cycles.
 static bool has_gaps(const ScratchBuffer& buffer) {
   const int64_t row = buffer.dims.empty() ? 1 : buffer.dims.back().constant().value_or(0);
   return is_float(buffer.dtype) && row * size_of(buffer.dtype) % kLine != 0;
@@ -99,7 +100,8 @@ void PhasePrinter::define_buffers() {
   }
 }
 
-// "ptr noalias %p0, i64 %s1, ...", where no other is the same memory, or, for the wrapper's call, "ptr %p0, i64 %s1, ...".
+// "ptr noalias %p0, i64 %s1, ...", where no other is the same memory, or, for the wrapper's call,
+// "ptr %p0, i64 %s1, ...".
 std::string PhasePrinter::parameters(bool with_attributes) const {
   std::string text = "i64 %begin, i64 %end";
   for (size_t i = 0; i < kernel_.params.size(); ++i) {

@@ -1,13 +1,15 @@
-// Prints one phase of a kernel as a function of LLVM IR. SPMD on SIMD: an expression that depends on the variable of the
-// enclosing Vector loop is one value per lane, every other is one scalar, splatted where the two meet.
+// Prints one phase of a kernel as a function of LLVM IR. SPMD on SIMD: an expression that depends
+// on the variable of the enclosing Vector loop is one value per lane, every other is one scalar,
+// splatted where the two meet.
 //
-// Text grows in scopes, one for each loop or If being printed, innermost last. A scope's text ends where its inner scope begins,
-// so an expression is printed at the end of the outermost scope that knows all its operands: invariants come out hoisted.
+// Text grows in scopes, one for each loop or If being printed, innermost last. A scope's text ends
+// where its inner scope begins, so an expression is printed at the end of the outermost scope that
+// knows all its operands: invariants come out hoisted.
 //
 //   entry | pre (before a loop, if it runs at all) | body | pre | body | ...
 //
-// Pure arithmetic may be hoisted past anything. Memory is read only where the program would read it: not before the innermost
-// scope that may be skipped.
+// Pure arithmetic may be hoisted past anything. Memory is read only where the program would read
+// it: not before the innermost scope that may be skipped.
 #pragma once
 
 #include <array>
@@ -53,8 +55,9 @@ class PhasePrinter {
     std::vector<kernel::ExprId> exprs;  // what was remembered here
     std::vector<std::string> keys;
   };
-  // A mutable local lives in a stack slot, which LLVM turns into registers. One assigned in a Vector loop has a slot of lanes too;
-  // when it was declared outside that loop, both slots are written whenever it is uniform.
+  // A mutable local lives in a stack slot, which LLVM turns into registers. One assigned in a
+  // Vector loop has a slot of lanes too; when it was declared outside that loop, both slots are
+  // written whenever it is uniform.
   struct Slot {
     const kernel::Loop* declared_in = nullptr;  // the Vector loop around its first Assign
     bool declared = false;
@@ -292,7 +295,8 @@ class PhasePrinter {
   bool rare_ = false;  // inside of a loop that is
 };
 
-// A longer body is not made once more for the sake of streaming stores: memory is not what it waits for.
+// A longer body is not made once more for the sake of streaming stores: memory is not what it waits
+// for.
 inline constexpr int64_t kMostStreamedLines = 500;
 
 // Scratch buffers that are too small to leave the stack, and where the others stand in `scratch`.

@@ -1,5 +1,6 @@
-// Loads of whole steps that read more, or less, than one element a lane in its place, as their forms say (kernel/classify_accesses.hpp):
-// what lies between neighbours at a distance, whole pieces that are dealt out, whole lines of the cache, one element for all.
+// Loads of whole steps that read more, or less, than one element a lane in its place, as their
+// forms say (kernel/classify_accesses.hpp): what lies between neighbours at a distance, whole
+// pieces that are dealt out, whole lines of the cache, one element for all.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -74,8 +75,8 @@ std::string PhasePrinter::load_one(const Place& p) {
                                  vector_.lanes));
 }
 
-// What lies between neighbours is read too, in whole vectors. Nothing beyond the last lane's element is touched: the last vector ends with
-// it, or in a last step all vectors have a mask.
+// What lies between neighbours is read too, in whole vectors. Nothing beyond the last lane's
+// element is touched: the last vector ends with it, or in a last step all vectors have a mask.
 std::string PhasePrinter::load_strided(const Place& given, int64_t step) {
   const int64_t lanes = vector_.lanes;
   const int align = size_of(given.dtype);
@@ -138,7 +139,8 @@ std::string PhasePrinter::load_pieces(const Place& p, const std::vector<LaneAcce
   return result;
 }
 
-// Shuffles of two vectors by a number of lanes are one instruction from AVX-512 on, for these elements.
+// Shuffles of two vectors by a number of lanes are one instruction from AVX-512 on, for these
+// elements.
 bool PhasePrinter::shifts_lanes(DType dtype) const {
   return target_.triple.rfind("x86_64", 0) == 0 && target_.vector_bits >= 8 * kernel::kLineBytes &&
          (size_of(dtype) == 4 || size_of(dtype) == 8);
@@ -151,7 +153,8 @@ bool PhasePrinter::reads_lines() const {
   });
 }
 
-// In whole steps that begin at lines, from whole lines. All that is read lies in lines in which lanes lie, and rows of scratch are whole lines.
+// In whole steps that begin at lines, from whole lines. All that is read lies in lines in which
+// lanes lie, and rows of scratch are whole lines.
 std::string PhasePrinter::load_from_lines(const Place& p, int64_t behind) {
   const int lanes = vector_.lanes;
   const int64_t line = kernel::kLineBytes / size_of(p.dtype);

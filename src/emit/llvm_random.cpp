@@ -1,5 +1,6 @@
-// Random words. Neighbouring lanes share blocks of Philox: for L lanes, L/4 counters side by side in 64-bit lanes, where one multiplication
-// gives both halves of a product; then the four words of each are dealt out.
+// Random words. Neighbouring lanes share blocks of Philox: for L lanes, L/4 counters side by side
+// in 64-bit lanes, where one multiplication gives both halves of a product; then the four words of
+// each are dealt out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +45,8 @@ Value PhasePrinter::interleaved(const Words& words) {
   const auto halves = [&](const Value& x) {
     return name(scope, fmt::format("bitcast {} {} to <{} x i32>", type_of(x), x.text, 2 * n));
   };
-  // One lower half, then that of the next word. Shifted and joined instead, it would be one multiplication of 64 bits.
+  // One lower half, then that of the next word. Shifted and joined instead, it would be one
+  // multiplication of 64 bits.
   std::string order, pairs;
   for (int i = 0; i < n; ++i) {
     order += fmt::format("{}i32 {}, i32 {}", i ? ", " : "", 2 * i, 2 * n + 2 * i);
@@ -64,7 +66,8 @@ Value PhasePrinter::interleaved(const Words& words) {
 
 // The words of 4 * n elements from `element` on, a multiple of four.
 Value PhasePrinter::random_words(const std::vector<Value>& args, const Value& element, int n) {
-  // Behind a mask the first elements may lie before the array's start: rounded down, the others still find their blocks.
+  // Behind a mask the first elements may lie before the array's start: rounded down, the others
+  // still find their blocks.
   const Value block = op("ashr $T $a, $b", kWide, {element, constant(kWide, 2)});
   const Value counter = op("add $T $a, $b", kWide, {args[1], block});
   return interleaved(philox(args, op("add $T $a, $b", kWide, {counter, iota(n, kWide)})));
@@ -85,7 +88,8 @@ Value PhasePrinter::drawn(Draw draw, const Value& words, const std::vector<int>&
   return define(scope, DType::U32, lanes, fmt::format("sub {} {}, <{}>", vector_of("i32", lanes), picked, turns));
 }
 
-// `count` elements from `base` on. Where that is no multiple of four, twice as many are computed, and read from the right place.
+// `count` elements from `base` on. Where that is no multiple of four, twice as many are computed,
+// and read from the right place.
 Value PhasePrinter::unaligned_words(const Random& e, const std::vector<Value>& args, const IntExpr& base, int count) {
   const Value first = bitcast(integer(base), kWide);
   const auto elements_from = [&](const Value& element, int n) {

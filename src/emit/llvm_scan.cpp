@@ -1,8 +1,9 @@
 // Running values over the lanes of a Vector loop.
 //
-// The lanes are taken in chunks as wide as a register. Within a chunk every lane takes in the one before it, then the one two before, four
-// before, ...; what precedes a chunk is joined from the chunks' totals, and only then with what the steps before left: so one step waits
-// for the last by one operation.
+// The lanes are taken in chunks as wide as a register. Within a chunk every lane takes in the one
+// before it, then the one two before, four before, ...; what precedes a chunk is joined from the
+// chunks' totals, and only then with what the steps before left: so one step waits for the last by
+// one operation.
 #include <fmt/format.h>
 
 #include "base/check.hpp"

@@ -81,8 +81,9 @@ Value PhasePrinter::flip_below_zero(const Value& bits) {
   return op("xor $T $a, $b", bits.dtype, {bits, magnitude});
 }
 
-// The largest (or smallest) of few lanes, NaN if any is, +0 above -0. As integers a halving takes one instruction of one cycle; as
-// floats three comparisons and three choices, each waiting for the one before.
+// The largest (or smallest) of few lanes, NaN if any is, +0 above -0. As integers a halving takes
+// one instruction of one cycle; as floats three comparisons and three choices, each waiting for the
+// one before.
 Value PhasePrinter::extreme_lane(const Value& x, bool smaller) {
   const DType bits = size_of(x.dtype) == 8 ? DType::I64 : DType::I32;
   // A NaN with the sign of the end that wins.
@@ -141,7 +142,8 @@ void PhasePrinter::combine(const kernel::Combine& s) {
   const Value result = reduce_lanes(s.op, each);
   if (s.index_local >= 0) {
     SMELT_CHECK(slots_[static_cast<size_t>(s.index_local)].lanes == slot.lanes, "the index has other lanes");
-    // The smallest index among the lanes that hold the result; where the result is NaN, among those that hold NaN.
+    // The smallest index among the lanes that hold the result; where the result is NaN, among those
+    // that hold NaN.
     Value holds =
         op(is_float(each.dtype) ? info(Op::Eq).llvm_float : info(Op::Eq).llvm_int, DType::Bool, {each, result});
     if (is_float(each.dtype)) {

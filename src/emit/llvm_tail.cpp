@@ -1,5 +1,6 @@
-// The last lanes of a Vector loop on targets without masked loads and stores of their type: LLVM would make a branch per lane of
-// them, so the elements go through a full vector on the stack instead, by a copy of just their bytes.
+// The last lanes of a Vector loop on targets without masked loads and stores of their type: LLVM
+// would make a branch per lane of them, so the elements go through a full vector on the stack
+// instead, by a copy of just their bytes.
 #include <fmt/format.h>
 
 #include "emit/llvm_phase.hpp"

@@ -1,5 +1,6 @@
-// Turns a square of scratch by blocks that fit the vector registers: rows are loaded, halves of neighbouring rows change places, then
-// quarters, until single lanes have, and what were columns are stored as rows.
+// Turns a square of scratch by blocks that fit the vector registers: rows are loaded, halves of
+// neighbouring rows change places, then quarters, until single lanes have, and what were columns
+// are stored as rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +12,8 @@ namespace smelt::emit {
 
 namespace {
 
-// Lanes of two rows that change places at this distance: the first row of the result keeps those whose `distance` bit is clear.
+// Lanes of two rows that change places at this distance: the first row of the result keeps those
+// whose `distance` bit is clear.
 std::string exchanged(int lanes, int distance, bool second) {
   std::string order;
   for (int l = 0; l < lanes; ++l) {

@@ -45,8 +45,8 @@ std::string literal(const Scalar& constant) {
     const int unused = 64 - 8 * size_of(t);
     return fmt::format("{}", static_cast<int64_t>(static_cast<uint64_t>(constant.as_int()) << unused) >> unused);
   }
-  // Small whole numbers are exact in decimal; everything else is written by its bits (a float by those of the double of
-  // equal value).
+  // Small whole numbers are exact in decimal; everything else is written by its bits (a float by
+  // those of the double of equal value).
   if (std::fabs(constant.f) < 65536 && constant.f == std::trunc(constant.f)) return fmt::format("{:.1f}", constant.f);
   return fmt::format("0x{:016X}", std::bit_cast<uint64_t>(constant.f));
 }
@@ -121,7 +121,8 @@ std::string declaration_for(const std::string& instruction) {
   for (std::string_view operand : split_arguments(std::string_view(instruction).substr(open + 1, close - open - 1))) {
     text += first ? "" : ", ";
     text += leading_type(operand);
-    // Arguments that LLVM wants as constants say so in the declaration of the intrinsic itself, not here.
+    // Arguments that LLVM wants as constants say so in the declaration of the intrinsic itself, not
+    // here.
     first = false;
   }
   return text + ")";

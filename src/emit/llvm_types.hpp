@@ -1,8 +1,9 @@
 // How LLVM spells dtypes, constants and operations. Text that LLVM 16 to 22 all read.
 //
-// Placeholders of the op table: $T the type of the operands ("<16 x float>"), $V its suffix in intrinsic names ("v16f32"),
-// $C the type of the first operand when that is a condition ("<16 x i1>"), $s "s" or "u", $shr "ashr" or "lshr" by
-// signedness, $ones a constant with all bits set, $a $b $c the operands.
+// Placeholders of the op table: $T the type of the operands ("<16 x float>"), $V its suffix in
+// intrinsic names ("v16f32"), $C the type of the first operand when that is a condition ("<16 x
+// i1>"), $s "s" or "u", $shr "ashr" or "lshr" by signedness, $ones a constant with all bits set, $a
+// $b $c the operands.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,8 @@ struct Value {
   int scope = 0;  // the scope that it was computed in; a literal stands everywhere
 };
 
-// Where steps of so many bytes begin when the first does: at multiples of this, at most a line of the caches.
+// Where steps of so many bytes begin when the first does: at multiples of this, at most a line of
+// the caches.
 inline int line_of(int bytes) { return std::min(64, bytes & -bytes); }
 
 std::string lane_type(DType dtype);                          // in registers: "float", "i1"
@@ -41,10 +43,12 @@ struct OpText {
 };
 std::string spell(const OpText& op);
 
-// The declaration that a call of an intrinsic needs: "declare float @llvm.fabs.f32(float)". Empty when `instruction` calls none.
+// The declaration that a call of an intrinsic needs: "declare float @llvm.fabs.f32(float)". Empty
+// when `instruction` calls none.
 std::string declaration_for(const std::string& instruction);
 
-// Text of a user as a comment may carry it: printable ASCII on one line, cut to a length that people read.
+// Text of a user as a comment may carry it: printable ASCII on one line, cut to a length that
+// people read.
 std::string comment_text(std::string_view text);
 
 }  // namespace smelt::emit

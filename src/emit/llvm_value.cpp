@@ -29,8 +29,8 @@ Value PhasePrinter::splat(const Value& x, int lanes) {
   return all;
 }
 
-// The type of the operands is that of the last argument; only a condition in front ($C) may be one for all lanes.
-// Lanes of a vector of bits that are not to be shuffled.
+// The type of the operands is that of the last argument; only a condition in front ($C) may be one
+// for all lanes. Lanes of a vector of bits that are not to be shuffled.
 static constexpr int kEndlessBits = 64;
 
 Value PhasePrinter::op(std::string_view spelling, DType result, const std::vector<Value>& args) {
@@ -42,7 +42,8 @@ Value PhasePrinter::op(std::string_view spelling, DType result, const std::vecto
   }
   const bool has_condition = spelling.find("$C") != std::string_view::npos;
   if (has_condition && result == DType::Bool && lanes >= kEndlessBits) {
-    // LLVM 19 for AVX-512 does not end on some shuffles of 64 bits, which is what a choice by a known mask becomes.
+    // LLVM 19 for AVX-512 does not end on some shuffles of 64 bits, which is what a choice by a
+    // known mask becomes.
     const DType byte = DType::U8;
     return convert("trunc",
                    op(spelling, byte, {args[0], convert("zext", args[1], byte), convert("zext", args[2], byte)}),
@@ -96,7 +97,8 @@ Value PhasePrinter::cast_int_to_int(const Value& x, DType to, bool wrap) {
     const bool is_signed = is_signed_int(from);
     if (is_signed && (!is_signed_int(to) || size_of(to) < size_of(from)))
       v = op("call $T @llvm.smax.$V($T $a, $T $b)", from, {v, constant(from, min_int(to))});
-    // After that, v >= min(to), so that the largest values compare alike as signed and as unsigned numbers.
+    // After that, v >= min(to), so that the largest values compare alike as signed and as unsigned
+    // numbers.
     if (max_int(to) < max_int(from))
       v = op("call $T @llvm.$smin.$V($T $a, $T $b)", from, {v, constant(from, static_cast<int64_t>(max_int(to)))});
   }
@@ -105,7 +107,8 @@ Value PhasePrinter::cast_int_to_int(const Value& x, DType to, bool wrap) {
   return convert(is_signed_int(from) ? "sext" : "zext", v, to);
 }
 
-// All numbers of 8 bits are ones of f16, whose upper half f8_e5m2 is. f8_e4m3 is, with as many exponent bits, 2^-8 of its value.
+// All numbers of 8 bits are ones of f16, whose upper half f8_e5m2 is. f8_e4m3 is, with as many
+// exponent bits, 2^-8 of its value.
 Value PhasePrinter::widen_f8(const Value& x) {
   const DType t = DType::U16;
   const Value bits = convert("zext", x, t);
@@ -132,7 +135,8 @@ Value PhasePrinter::widen_small(const Value& x) {
   const Value wide =
       define(x.scope, DType::F32, x.lanes,
              fmt::format("fpext {} {} to {}", vector_of("half", x.lanes), half, vector_of("float", x.lanes)));
-  // Without the fence LLVM compares halves as halves, one by one on processors that have no arithmetic of them.
+  // Without the fence LLVM compares halves as halves, one by one on processors that have no
+  // arithmetic of them.
   return op("call $T @llvm.arithmetic.fence.$V($T $a)", DType::F32, {wide});
 }
 
@@ -145,7 +149,8 @@ Value PhasePrinter::narrow_to_f8(const Value& x, DType to) {
   const Value bits = bitcast(x, t);
   const Value magnitude = op("and $T $a, $b", t, {bits, number(0x7fffffff)});
   const Value sign = op("and $T $a, $b", t, {op("lshr $T $a, $b", t, {bits, number(24)}), number(f.sign_bit())});
-  // Adding a number whose last bit is the step of subnormal numbers leaves how many of them it is in the lowest bits.
+  // Adding a number whose last bit is the step of subnormal numbers leaves how many of them it is
+  // in the lowest bits.
   const auto large = static_cast<float>(std::ldexp(f.tiny(), 23));
   const Value moved =
       op("fadd $T $a, $b", DType::F32,
@@ -173,7 +178,8 @@ Value PhasePrinter::narrow_to_small(const Value& x, DType to) {
     const std::string bits = vector_of(lane_type(to), x.lanes);
     return define(x.scope, to, x.lanes, fmt::format("bitcast {} {} to {}", vector_of("half", x.lanes), half, bits));
   }
-  // Half to even: add just under half, and one more when the last bit kept is odd. A NaN keeps its top bits and stays one.
+  // Half to even: add just under half, and one more when the last bit kept is odd. A NaN keeps its
+  // top bits and stays one.
   const DType t = DType::U32;
   const Value bits = bitcast(x, t);
   const Value high = op("lshr $T $a, $b", t, {bits, constant(t, 16)});
@@ -201,8 +207,8 @@ Value PhasePrinter::cast(const Value& x, DType to, bool wrap) {
   return is_float(from) ? cast_float_to_int(x, to) : cast_int_to_int(x, to, wrap);
 }
 
-// As ops.def defines maximum and minimum: NaN wins, and +0 is above -0 (equal numbers differ in the sign of zero at most, which
-// and / or of their bits settles).
+// As ops.def defines maximum and minimum: NaN wins, and +0 is above -0 (equal numbers differ in the
+// sign of zero at most, which and / or of their bits settles).
 Value PhasePrinter::maximum(const Value& a, const Value& b, bool smaller) {
   if (!is_float(a.dtype)) return op(info(smaller ? Op::Min : Op::Max).llvm_int, a.dtype, {a, b});
   const DType bits = size_of(a.dtype) == 8 ? DType::I64 : DType::I32;

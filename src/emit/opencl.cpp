@@ -170,8 +170,8 @@ SMELT_INLINE int int_quotient(int a, long m) {
   };
 }
 
-// Truncated and saturated; NaN becomes 0. Of narrow integers CPUs have no such conversion, and their
-// compilers vectorize comparisons instead.
+// Truncated and saturated; NaN becomes 0. Of narrow integers CPUs have no such conversion, and
+// their compilers vectorize comparisons instead.
 HelperList saturations(const std::vector<std::string>& floats, bool looped) {
   struct Integer {
     const char *name, *type, *least, *most;  // as floats, where these have them

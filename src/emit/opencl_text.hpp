@@ -1,13 +1,13 @@
-// Functions in OpenCL C that only some kernels need: random words, and roundings for drivers that are
-// CPUs.
+// Functions in OpenCL C that only some kernels need: random words, and roundings for drivers that
+// are CPUs.
 #pragma once
 
 #include "emit/prelude.hpp"
 
 namespace smelt::emit {
 
-// Functions of the driver that have branches, without. $T a float, $I the integer of its width, $W the
-// float from which on all are integers.
+// Functions of the driver that have branches, without. $T a float, $I the integer of its width, $W
+// the float from which on all are integers.
 inline HelperList rounding_forms() {
   return {
       {{}, ""},

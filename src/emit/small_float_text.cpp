@@ -39,7 +39,8 @@ std::string from_small_float(DType small, const SmallFloatSpelling& as) {
 std::string to_small_float(DType small, const SmallFloatSpelling& as) {
   const FloatFormat f = float_format(small);
   const int dropped = 23 - f.mantissa;
-  // Adding a number whose last bit is the step of subnormal numbers leaves how many of them it is in the lowest bits.
+  // Adding a number whose last bit is the step of subnormal numbers leaves how many of them it is
+  // in the lowest bits.
   const auto large = static_cast<float>(std::ldexp(f.tiny(), 23));
   const std::string finite =
       choice(as, fmt::format("magnitude < {:#x}u", static_cast<unsigned>(127 + f.least) << 23), "small", "rounded");

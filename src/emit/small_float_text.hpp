@@ -1,4 +1,5 @@
-// The helpers from_f16, to_f16 and those of floats of 8 bits, by integer arithmetic: the same for every dialect of C.
+// The helpers from_f16, to_f16 and those of floats of 8 bits, by integer arithmetic: the same for
+// every dialect of C.
 #pragma once
 
 #include <string>

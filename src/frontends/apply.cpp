@@ -24,7 +24,8 @@ bool is_strong(const Value& v) { return v.as<Array>() && !v.as<Array>()->weak; }
   fail(fmt::format("{} takes arrays and numbers, not {}", written, describe(b, value)), help);
 }
 
-// Sizes grow by each operation on them; a text that only multiplies sizes could otherwise fill the memory.
+// Sizes grow by each operation on them; a text that only multiplies sizes could otherwise fill the
+// memory.
 void check_growth(const IntExpr& size) {
   size_t weight = 0;
   for (const auto& term : size.terms())
@@ -55,7 +56,8 @@ std::optional<IntExpr> size_arithmetic(Op op, const std::vector<Value>& args) {
   }
 }
 
-// The dtype that strong arrays among the arguments compute in; nothing when they do not mix, which the builder will say.
+// The dtype that strong arrays among the arguments compute in; nothing when they do not mix, which
+// the builder will say.
 std::optional<DType> strong_dtype(const GraphBuilder& b, const std::vector<Value>& args, size_t first) {
   std::optional<DType> dtype;
   for (size_t i = first; i < args.size(); ++i) {

@@ -8,9 +8,10 @@
 //               | Conditional(x, condition, y) | Call(callee, arguments) | Index(x, item) | Slice(start?, stop?, step?)
 //               | Attribute(x, name) | Tuple(items) | Each(names, lists, body)
 //
-// Expressions lie in one list, arguments before their users, so that going through the list in order evaluates the program:
-// nothing recurses over a chain of a million additions. What is in brackets begins with an Open: where it turns out to be the body of
-// an Each, going through the list jumps over it, and the Each goes through it for every item.
+// Expressions lie in one list, arguments before their users, so that going through the list in
+// order evaluates the program: nothing recurses over a chain of a million additions. What is in
+// brackets begins with an Open: where it turns out to be the body of an Each, going through the
+// list jumps over it, and the Each goes through it for every item.
 #pragma once
 
 #include <string_view>

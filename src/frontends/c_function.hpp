@@ -1,6 +1,7 @@
-// Scalar functions in C's expression subset: locals, arithmetic, comparisons, choices, casts, calls of math.h, if and else with
-// returns, loops whose number of turns is known. Such a text becomes operations of the graph, and nothing else: no word of it reaches
-// the source of a kernel. docs/language.md is the manual.
+// Scalar functions in C's expression subset: locals, arithmetic, comparisons, choices, casts, calls
+// of math.h, if and else with returns, loops whose number of turns is known. Such a text becomes
+// operations of the graph, and nothing else: no word of it reaches the source of a kernel.
+// docs/language.md is the manual.
 #pragma once
 
 #include <span>
@@ -20,7 +21,8 @@ struct CParameter {
 
 class CFunction {
  public:
-  // Reads and checks the function that is this part of the source, which must outlive it. Errors point into it.
+  // Reads and checks the function that is this part of the source, which must outlive it. Errors
+  // point into it.
   CFunction(const Source& source, Span text);
 
   std::string_view name() const { return name_.text; }
@@ -28,7 +30,8 @@ class CFunction {
   const std::vector<CParameter>& parameters() const { return parameters_; }
   DType result() const { return result_; }
 
-  // The operations that it becomes on these arguments, which convert as C does where nothing is lost. Throws UserBuildError.
+  // The operations that it becomes on these arguments, which convert as C does where nothing is
+  // lost. Throws UserBuildError.
   Value build(GraphBuilder& b, std::span<const Value> arguments) const;
 
   // "float swish(float x, float beta)"

@@ -1,5 +1,6 @@
-// One walk over the body of a scalar function, which makes operations of it as it goes: there is no tree in between. What stands behind
-// an `if` is made for both outcomes, and a choice picks. A loop is walked as often as it turns.
+// One walk over the body of a scalar function, which makes operations of it as it goes: there is no
+// tree in between. What stands behind an `if` is made for both outcomes, and a choice picks. A loop
+// is walked as often as it turns.
 #pragma once
 
 #include <vector>
@@ -9,8 +10,8 @@
 
 namespace smelt::lang {
 
-// The type that begins at tokens[at], with words such as const and static; moves `at` behind it. Nothing, and `at` stays, where no type
-// begins. Void has no dtype.
+// The type that begins at tokens[at], with words such as const and static; moves `at` behind it.
+// Nothing, and `at` stays, where no type begins. Void has no dtype.
 struct CType {
   std::optional<DType> dtype;  // none: void
   bool is_const = false;

@@ -20,7 +20,8 @@ struct CToken {
   bool is(std::string_view word) const { return kind != CTokenKind::EndOfText && text == word; }
 };
 
-// Never empty: the last one is EndOfText. Throws at the place of what is no C, or none that a scalar function needs.
+// Never empty: the last one is EndOfText. Throws at the place of what is no C, or none that a
+// scalar function needs.
 std::vector<CToken> tokenize_c(const Source& source, Span text);
 
 }  // namespace smelt::lang

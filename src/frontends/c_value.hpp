@@ -1,4 +1,5 @@
-// Values of C while a scalar function becomes operations: known now, or a node; and C's rules for them.
+// Values of C while a scalar function becomes operations: known now, or a node; and C's rules for
+// them.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,8 @@ namespace smelt::lang {
 
 namespace {
 
-// What other libraries call the same argument. A name may stand here twice, for different functions.
+// What other libraries call the same argument. A name may stand here twice, for different
+// functions.
 constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {{"dim", "axis"},
                                                                        {"dims", "axes"},
                                                                        {"axes", "axis"},

@@ -1,4 +1,5 @@
-// A call of a function of the table: its arguments under their names, read as what the function needs.
+// A call of a function of the table: its arguments under their names, read as what the function
+// needs.
 #pragma once
 
 #include <string>
@@ -20,7 +21,8 @@ struct Given {
 
 class Call {
  public:
-  // Matches the arguments with the parameters. Throws for too many, missing, doubled and unknown ones.
+  // Matches the arguments with the parameters. Throws for too many, missing, doubled and unknown
+  // ones.
   Call(GraphBuilder& builder, const Source& source, const Function& function, std::string_view written, Span span,
        const std::vector<Given>& given);
 

@@ -23,7 +23,8 @@ static size_t character_length(std::string_view text) {
   return length;
 }
 
-// One character of the user's text made harmless: it must neither move the cursor nor break the terminal's decoding.
+// One character of the user's text made harmless: it must neither move the cursor nor break the
+// terminal's decoding.
 static std::string_view harmless(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character[0]);
   if (lead < 0x20 || lead == 0x7F) return lead == '\t' ? " " : "?";

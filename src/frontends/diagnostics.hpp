@@ -23,7 +23,8 @@ class ReportedError : public UserError {
   using UserError::UserError;
 };
 
-// A text with its lines found once, so that any place is looked up fast even in one line of a megabyte.
+// A text with its lines found once, so that any place is looked up fast even in one line of a
+// megabyte.
 class Source {
  public:
   Source(std::string text, std::string file);
@@ -50,7 +51,8 @@ class Source {
   std::vector<uint32_t> characters_before_;  // per byte; empty when the text is ASCII
 };
 
-// The user's text as a message may show it: no control characters, no broken UTF-8, at most `limit` characters.
+// The user's text as a message may show it: no control characters, no broken UTF-8, at most `limit`
+// characters.
 std::string shown(std::string_view text, size_t limit = 40);
 // 'text', shortened.
 inline std::string quoted(std::string_view text) { return "'" + shown(text) + "'"; }

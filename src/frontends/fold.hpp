@@ -8,8 +8,8 @@
 
 namespace smelt::lang {
 
-// Nothing when the operation does not take such numbers. Throws UserBuildError for what Python refuses too: a division by
-// zero, and results past 64 bits.
+// Nothing when the operation does not take such numbers. Throws UserBuildError for what Python
+// refuses too: a division by zero, and results past 64 bits.
 std::optional<Literal> fold(Op op, std::span<const Literal> args);
 
 }  // namespace smelt::lang

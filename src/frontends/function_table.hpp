@@ -1,4 +1,5 @@
-// The functions of the language in one table: calls, methods, suggestions and the manual's list all come from it.
+// The functions of the language in one table: calls, methods, suggestions and the manual's list all
+// come from it.
 #pragma once
 
 #include <optional>
@@ -13,8 +14,8 @@ namespace smelt::lang {
 
 class Call;
 
-// A row as it is written down. The signature is that of Python: "x, axis=None, *shape"; a star takes the rest of the
-// arguments, or a tuple.
+// A row as it is written down. The signature is that of Python: "x, axis=None, *shape"; a star
+// takes the rest of the arguments, or a tuple.
 struct Row {
   std::string_view name;
   std::string_view aliases;  // separated by blanks

@@ -11,15 +11,17 @@
 
 namespace smelt::lang {
 
-// The type of an input as the caller gives it, for a bare expression that declares none, and to check declared ones.
+// The type of an input as the caller gives it, for a bare expression that declares none, and to
+// check declared ones.
 struct InputType {
   std::string name;
   DType dtype;
   Shape shape;
 };
 
-// Parses and builds. `text` is a program (statements) or one bare expression, whose free names are looked up in `inputs`, in the
-// order given. `file` is for messages only ("<expression>" for a quoted one). Throws UserError with the message ready to print:
+// Parses and builds. `text` is a program (statements) or one bare expression, whose free names are
+// looked up in `inputs`, in the order given. `file` is for messages only ("<expression>" for a
+// quoted one). Throws UserError with the message ready to print:
 //
 //   norm.smelt:3:18: error: cannot broadcast f32[B, 8] with f32[B, 4]
 //     return x + y * 2
@@ -27,8 +29,8 @@ struct InputType {
 //     help: ...
 Graph parse_program(const std::string& text, const std::string& file, const std::vector<InputType>& inputs = {});
 
-// The inputs that a program declares, in order; none in a program that takes those of its caller. Throws as above for what is no
-// program.
+// The inputs that a program declares, in order; none in a program that takes those of its caller.
+// Throws as above for what is no program.
 struct DeclaredInput {
   std::string name;
   bool open = false;   // f32[..., C]: of any rank

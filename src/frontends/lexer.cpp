@@ -51,7 +51,8 @@ CodePoint decode(std::string_view text) {
   return overlong || surrogate || value > 0x10FFFF ? CodePoint{0, 0} : CodePoint{value, length};
 }
 
-// Blocks of Unicode that hold signs rather than letters: they come from word processors, and are no part of a name.
+// Blocks of Unicode that hold signs rather than letters: they come from word processors, and are no
+// part of a name.
 bool is_sign(uint32_t c) {
   return (c >= 0x80 && c <= 0xBF && c != 0xAA && c != 0xB5 && c != 0xBA) || c == 0xD7 || c == 0xF7 ||
          (c >= 0x2000 && c <= 0x206F) || (c >= 0x2190 && c <= 0x2BFF) || (c >= 0x3000 && c <= 0x3004) ||

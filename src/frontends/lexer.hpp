@@ -1,4 +1,5 @@
-// Text into tokens. Ends of lines count only outside brackets; comments and other blank space vanish.
+// Text into tokens. Ends of lines count only outside brackets; comments and other blank space
+// vanish.
 #pragma once
 
 #include <string_view>

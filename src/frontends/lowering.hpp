@@ -1,4 +1,5 @@
-// A program's way into a graph: its statements in order, each with its expressions, arguments first, without recursion.
+// A program's way into a graph: its statements in order, each with its expressions, arguments
+// first, without recursion.
 #pragma once
 
 #include <set>
@@ -46,7 +47,8 @@ class Lowering {
   // An input for every item: "xs[0]", "xs[1]", ...
   void list_input(const Statement& s);
   const InputType* given_for(std::string_view name) const;
-  // The dimensions that "..." stands for are those of the caller's array. Not knowing it, they are one dimension.
+  // The dimensions that "..." stands for are those of the caller's array. Not knowing it, they are
+  // one dimension.
   ArrayType closed(const Statement& s, const InputType* given, int64_t item = -1) const;
   // The array that the caller has against the type that the program declares.
   void check_given(const InputType& given, const Statement& s, const ArrayType& type);
@@ -63,8 +65,8 @@ class Lowering {
   void define(const Statement& s);
   void define_foreign(const Statement& s);
   void add(UserFunction function);
-  // The function as if it stood where it is called, but for its names: it sees its parameters, the sizes of the program, and the
-  // functions before it.
+  // The function as if it stood where it is called, but for its names: it sees its parameters, the
+  // sizes of the program, and the functions before it.
   Value call_defined(const Expr& e, const UserFunction& function, const std::vector<Given>& given);
   Value run_body(const UserFunction& function, const std::vector<Value>& values);
   // One that may be called here.

@@ -1,5 +1,5 @@
-// Functions of NumPy, PyTorch and JAX that smelt does not have: such a name is no typing error, and there is another way to
-// write it, or none.
+// Functions of NumPy, PyTorch and JAX that smelt does not have: such a name is no typing error, and
+// there is another way to write it, or none.
 #pragma once
 
 #include <string_view>

@@ -9,7 +9,8 @@ namespace smelt::lang {
 
 namespace {
 
-// Binding strength of the binary operators, as in Python; ** and the prefix operators have their own rules.
+// Binding strength of the binary operators, as in Python; ** and the prefix operators have their
+// own rules.
 enum Strength : int { kNone, kOr, kAnd, kNot, kCompare, kBitOr, kBitXor, kBitAnd, kShift, kSum, kProduct };
 
 Strength strength_of(const Token& token) {

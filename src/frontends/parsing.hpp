@@ -41,14 +41,16 @@ class Parser {
   const Token& expect(std::string_view text, const std::string& help);
   ExprId add(Expr expr);
   Span span_of(ExprId id) const { return program_.at(id).span; }
-  // A part in parentheses is shown with them: parentheses are no expressions, so their span is noted where they end.
+  // A part in parentheses is shown with them: parentheses are no expressions, so their span is
+  // noted where they end.
   Span last_span() const { return tokens_[at_ - 1].span; }
 
   // ---- statements
 
   Statement statement();
   bool begins_definition() const;
-  // "def" NAME "(" PARAMETERS ")" ":" { statement } "return" expressions. Its end is its return; indentation means nothing.
+  // "def" NAME "(" PARAMETERS ")" ":" { statement } "return" expressions. Its end is its return;
+  // indentation means nothing.
   void define(Statement& s);
   // NAME ["=" expression]
   Formal formal(const std::vector<Formal>& before);

@@ -1,6 +1,8 @@
-// x[...]: integers, slices with steps, None, ..., and one array of indices; and the items of tuples.
+// x[...]: integers, slices with steps, None, ..., and one array of indices; and the items of
+// tuples.
 //
-// On a constant size the bounds are clamped, as in NumPy. On a symbolic size they must lie inside, which each call checks.
+// On a constant size the bounds are clamped, as in NumPy. On a symbolic size they must lie inside,
+// which each call checks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +30,8 @@ int64_t step_of(GraphBuilder& b, const Value& value) {
   return *step;
 }
 
-// An index below 0 counts from the end. Of a symbolic one that is known by its sign, and must not turn out to be -0.
+// An index below 0 counts from the end. Of a symbolic one that is known by its sign, and must not
+// turn out to be -0.
 IntExpr from_front(GraphBuilder& b, const IntExpr& index, const IntExpr& size) {
   if (index.is(0) || !proves_nonnegative(-index, {})) return index;
   b.require(
@@ -107,8 +110,8 @@ void check_index_array(GraphBuilder& b, NodeId index) {
     fail(fmt::format("an index is an integer, not {}", smelt::describe(b.at(index))), "cast it: i64(...)");
 }
 
-// NumPy moves an axis of indices to the front when a slice stands between it and an integer. That is refused rather than
-// imitated.
+// NumPy moves an axis of indices to the front when a slice stands between it and an integer. That
+// is refused rather than imitated.
 void check_neighbours(const std::vector<Value>& items, size_t array_at) {
   for (size_t i = 0; i < items.size(); ++i) {
     if (!as_size(items[i])) continue;
@@ -118,7 +121,8 @@ void check_neighbours(const std::vector<Value>& items, size_t array_at) {
   }
 }
 
-// The part of x that the items name. `index`: an array of indices among them, whose axis stays whole; else -1.
+// The part of x that the items name. `index`: an array of indices among them, whose axis stays
+// whole; else -1.
 struct NamedPart {
   functions::Region region;
   NodeId index = -1;

@@ -6,7 +6,8 @@ namespace smelt::lang {
 
 namespace f = functions;
 
-// Shifts and axes broadcast: one shift along several axes, several along one. Without an axis x is flattened.
+// Shifts and axes broadcast: one shift along several axes, several along one. Without an axis x is
+// flattened.
 static Value roll(Call& c) {
   NodeId x = c.array("x");
   if (c.no_axes("axis")) return Value::array(x);

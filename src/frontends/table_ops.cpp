@@ -1,5 +1,6 @@
-// The operations of the op table. A new row of ops.def is a function of the language without a word here; this file adds the
-// other names that NumPy, the Array API standard and PyTorch have for some.
+// The operations of the op table. A new row of ops.def is a function of the language without a word
+// here; this file adds the other names that NumPy, the Array API standard and PyTorch have for
+// some.
 #include "frontends/function_table.hpp"
 
 namespace smelt::lang {

@@ -1,4 +1,5 @@
-// Random numbers. What a draw gives depends on its seed, offset and stream alone, and on the place of each element.
+// Random numbers. What a draw gives depends on its seed, offset and stream alone, and on the place
+// of each element.
 #include <fmt/format.h>
 
 #include "frontends/call.hpp"

@@ -6,7 +6,8 @@ namespace smelt::lang {
 
 namespace f = functions;
 
-// What is reduced, along which axes. axis=() names none, as in NumPy: every element is reduced alone, along a new axis of size 1.
+// What is reduced, along which axes. axis=() names none, as in NumPy: every element is reduced
+// alone, along a new axis of size 1.
 struct Along {
   NodeId x;
   f::Axes axes;

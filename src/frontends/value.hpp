@@ -1,5 +1,5 @@
-// What an expression of the language stands for while the program is built: an array of the graph, or something that is known
-// now (numbers, sizes, tuples of them, types, functions).
+// What an expression of the language stands for while the program is built: an array of the graph,
+// or something that is known now (numbers, sizes, tuples of them, types, functions).
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ struct UserFunction;
 struct Value;
 struct Derivative;
 
-// A node of the graph. Weak: a number calculated from sizes, f64 or i64 of rank 0, which takes the dtype of what it meets as
-// a literal does.
+// A node of the graph. Weak: a number calculated from sizes, f64 or i64 of rank 0, which takes the
+// dtype of what it meets as a literal does.
 struct Array {
   NodeId node;
   bool weak = false;
@@ -71,20 +71,21 @@ struct Value {
   bool is_none() const { return as<Nothing>() != nullptr; }
 };
 
-// How messages call it: "f32[B, 4]", "the number 3", "the tuple (2, 3)", "the type f32", "the function relu".
+// How messages call it: "f32[B, 4]", "the number 3", "the tuple (2, 3)", "the type f32", "the
+// function relu".
 std::string describe(const GraphBuilder& b, const Value& value);
 
 // Conversions; nothing when the value is of another kind.
 std::optional<int64_t> as_integer(const Value& value);  // a literal integer, no bool
 std::optional<IntExpr> as_size(const Value& value);     // a literal integer or a size
 std::optional<double> as_number(const Value& value);    // a literal integer or float
-// The value as a node (literals take their default dtypes, i64 and f32), or as an operand. Throws UserBuildError for what is
-// no number. `weak_to` is the dtype that weak floats take.
+// The value as a node (literals take their default dtypes, i64 and f32), or as an operand. Throws
+// UserBuildError for what is no number. `weak_to` is the dtype that weak floats take.
 NodeId as_array(GraphBuilder& b, const Value& value, DType weak_to = DType::F32);
 Operand as_operand(GraphBuilder& b, const Value& value, DType weak_to = DType::F32);
 
-// The operation on arrays, sizes and numbers. Literals alone are calculated now, as Python does; sizes stay sizes where
-// they can.
+// The operation on arrays, sizes and numbers. Literals alone are calculated now, as Python does;
+// sizes stay sizes where they can.
 Value apply(GraphBuilder& b, Op op, const std::vector<Value>& args, std::string_view written);
 
 // A cast, f32(x). Literals are cast too: i8(300) is 127.

@@ -60,8 +60,8 @@ std::optional<int64_t> solve(const IntExpr& size, Symbol symbol, int64_t value, 
   return static_cast<int64_t>(solution);
 }
 
-// Finds more symbols by one walk over the inputs; false when none was left to find. Sizes that are a symbol alone come first:
-// where another disagrees, that one is wrong.
+// Finds more symbols by one walk over the inputs; false when none was left to find. Sizes that are
+// a symbol alone come first: where another disagrees, that one is wrong.
 bool bind_more(const Graph& graph, const std::vector<Dims>& input_dims, bool alone, Binding& binding) {
   bool found = false;
   for (size_t i = 0; i < input_dims.size(); ++i) {

@@ -45,7 +45,8 @@ bool same_class(double a, double b) {
 
 bool makes_whole_numbers(Op op) { return op == Op::Floor || op == Op::Ceil || op == Op::Round || op == Op::Trunc; }
 
-// Where a small change of an argument can change the result by a jump that the corners of its interval do not show.
+// Where a small change of an argument can change the result by a jump that the corners of its
+// interval do not show.
 bool jumps(Op op, const double* x, const double* e) {
   switch (op) {
     case Op::Div: return crosses_zero(x[1], e[1]);
@@ -207,7 +208,8 @@ class BoundedInterpreter {
     return cast.kind == NodeKind::Cast && cast.dtype == DType::F32 &&
            (graph_.at(cast.args[0]).dtype == DType::BF16 || is_f8(graph_.at(cast.args[0]).dtype));
   }
-  // How far matrix units round a factor that operations of f16 or bf16 make, which is f32 elsewhere (docs/numerics.md).
+  // How far matrix units round a factor that operations of f16 or bf16 make, which is f32 elsewhere
+  // (docs/numerics.md).
   double rounding_of(NodeId id) const {
     while (is_view(graph_.at(id).kind)) id = graph_.at(id).args[0];
     const Node& cast = graph_.at(id);
@@ -218,7 +220,8 @@ class BoundedInterpreter {
     if (graph_.at(from).kind != NodeKind::Elementwise || !is_half(half)) return 0;
     return float_format(half).epsilon();
   }
-  // What the dot products of a CPU lose of a product of bf16, to which subnormal numbers are 0 (docs/numerics.md).
+  // What the dot products of a CPU lose of a product of bf16, to which subnormal numbers are 0
+  // (docs/numerics.md).
   static double flushed(double a, double b) {
     constexpr double kLeast = 0x1p-126, kSmall = 0x1p-100;
     const auto is_subnormal = [](double x) { return x != 0 && std::fabs(x) < kLeast; };

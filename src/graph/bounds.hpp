@@ -1,6 +1,7 @@
-// The reference with an error bound for every element: what a correct program may differ by, whatever it fuses. Each step adds
-// its own rounding to what its arguments are uncertain by, so the bound is tight where the program is well conditioned, and
-// infinite where a difference in the last place decides (a comparison of two nearly equal floats).
+// The reference with an error bound for every element: what a correct program may differ by,
+// whatever it fuses. Each step adds its own rounding to what its arguments are uncertain by, so the
+// bound is tight where the program is well conditioned, and infinite where a difference in the last
+// place decides (a comparison of two nearly equal floats).
 #pragma once
 
 #include <cmath>
@@ -21,7 +22,8 @@ struct Bounded {
   Scalar at(int64_t i) const;
 };
 
-// One per output. Throws UserError where interpret() does. On a GPU, halves may be what docs/numerics.md allows them to be.
+// One per output. Throws UserError where interpret() does. On a GPU, halves may be what
+// docs/numerics.md allows them to be.
 std::vector<Bounded> interpret_bounded(const Graph& graph, const std::vector<TensorView>& inputs, bool on_gpu);
 
 }  // namespace smelt

@@ -15,14 +15,16 @@ inline constexpr double kAnything = std::numeric_limits<double>::infinity();
 // Of a 0 that may as well be -0: the sign is not compared where an error is allowed at all.
 inline constexpr double kSignOfZero = std::numeric_limits<double>::denorm_min();
 
-// Half a unit in the last place of 1, the smallest step near 0, and the largest number, of a float dtype.
+// Half a unit in the last place of 1, the smallest step near 0, and the largest number, of a float
+// dtype.
 struct Format {
   double epsilon, tiny, largest;
 };
 Format format_of(DType dtype);
 
-// What rounding a result of `ulp` units of error to its dtype may change. An exact result that the dtype has is not
-// rounded; from arguments that may be off, the result beside it may be what is rounded.
+// What rounding a result of `ulp` units of error to its dtype may change. An exact result that the
+// dtype has is not rounded; from arguments that may be off, the result beside it may be what is
+// rounded.
 double rounding(double v, DType dtype, double ulp, bool exact_arguments);
 
 inline bool crosses_zero(double x, double e) { return e > 0 && std::fabs(x) <= e; }
@@ -43,11 +45,13 @@ class Elements {
 
 using Errors = std::vector<double>;  // of every element, row-major
 
-// Elements that are joined into one, in any order: what a sum, product, maximum or test of them can be off by.
+// Elements that are joined into one, in any order: what a sum, product, maximum or test of them can
+// be off by.
 class Joined {
  public:
   void take(double x, double e);
-  // Of the result `v` of `node` over elements of dtype `from`; `additions`: the longest chain of roundings.
+  // Of the result `v` of `node` over elements of dtype `from`; `additions`: the longest chain of
+  // roundings.
   double error(const Node& node, DType from, double v, double additions) const;
   double error_of_scan(const Node& node, DType from, double v) const { return error(node, from, v, 2 * count_); }
   double error_of_reduction(const Node& node, DType from, double v) const;
@@ -57,7 +61,8 @@ class Joined {
   bool whole_ = true, all_finite_ = true, uncertain_zero_ = false;
 };
 
-// The errors of a reduction, a scan and a scatter, from the values of their arguments and of the result.
+// The errors of a reduction, a scan and a scatter, from the values of their arguments and of the
+// result.
 Errors of_reduction(const Node& node, const Tensor& x, const Errors& errors, const Tensor& result);
 Errors of_scan(const Node& node, const Tensor& x, const Errors& errors, const Tensor* anew, const Errors& anew_errors,
                const Tensor& result);

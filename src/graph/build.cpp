@@ -25,8 +25,9 @@ std::string cast_text(const GraphBuilder& builder, const Operand& operand, DType
   return fmt::format("{}({})", name_of(to), expression_text(builder, operand));
 }
 
-// Sizes grow with every slice, pad and concat of symbolic sizes, and programs may come from anyone. The text of a size bounds
-// the work of every later proof about it; the number of terms bounds that of the element count.
+// Sizes grow with every slice, pad and concat of symbolic sizes, and programs may come from anyone.
+// The text of a size bounds the work of every later proof about it; the number of terms bounds that
+// of the element count.
 constexpr size_t kMaxSizeText = 1000;
 constexpr size_t kMaxCountTerms = 1024;
 

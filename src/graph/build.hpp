@@ -1,4 +1,5 @@
-// Builds a Graph: infers dtypes and shapes, inserts casts and broadcasts, and explains what does not fit.
+// Builds a Graph: infers dtypes and shapes, inserts casts and broadcasts, and explains what does
+// not fit.
 #pragma once
 
 #include <optional>
@@ -43,7 +44,8 @@ class GraphBuilder {
  public:
   // What the nodes built from now on are said to come from.
   void set_origin(Origin origin, std::string label);
-  // The function of the user's that they are part of: what they are labelled with as long as it is not empty.
+  // The function of the user's that they are part of: what they are labelled with as long as it is
+  // not empty.
   void set_function(std::string name) { function_ = std::move(name); }
   const std::string& function() const { return function_; }
   Graph finish(std::vector<NodeId> outputs, std::string source = "");
@@ -60,7 +62,8 @@ class GraphBuilder {
   // u32. Seed, offset and stream are integers of rank 0, of which the low 64 bits count.
   NodeId random(Shape shape, NodeId seed, NodeId offset, NodeId stream, philox::Draw draw = philox::Draw::Words);
 
-  // Promotes (literals are weak), broadcasts, and applies the op. All-literal arguments: the default dtypes i64, f32, bool.
+  // Promotes (literals are weak), broadcasts, and applies the op. All-literal arguments: the
+  // default dtypes i64, f32, bool.
   NodeId elementwise(Op op, std::span<const Operand> args);
   NodeId elementwise(Op op, std::initializer_list<Operand> args) {
     return elementwise(op, std::span(args.begin(), args.size()));
@@ -73,8 +76,8 @@ class GraphBuilder {
   NodeId alias(NodeId x);          // x as a node of its own: gradients by it are those of its own users alone
   NodeId stop_gradient(NodeId x);  // the same, which gradients take for a constant
   NodeId reduce(ReduceKind kind, NodeId x, std::vector<int> axes, bool keepdims);  // axes may be negative; empty: all
-  // The running sum, product, maximum or minimum along an axis. It restarts wherever `restart`, a bool array that is broadcast to x,
-  // is true.
+  // The running sum, product, maximum or minimum along an axis. It restarts wherever `restart`, a
+  // bool array that is broadcast to x, is true.
   NodeId scan(ReduceKind kind, NodeId x, int axis, bool reverse = false, bool exclusive = false,
               std::optional<NodeId> restart = std::nullopt);
   NodeId reshape(NodeId x, Shape to);  // one size may be -1
@@ -83,7 +86,8 @@ class GraphBuilder {
   NodeId slice(NodeId x, std::vector<IntExpr> starts, std::vector<int64_t> steps,
                Shape result);  // proved or constrained in range
   NodeId pad(NodeId x, std::vector<IntExpr> low, std::vector<IntExpr> high, const Operand& value);
-  // result[.., i, .., j] = x[.., steps * i + dilation * j, ..]: one more axis at the end, of its size, for each of `axes`.
+  // result[.., i, .., j] = x[.., steps * i + dilation * j, ..]: one more axis at the end, of its
+  // size, for each of `axes`.
   NodeId window(NodeId x, std::vector<int> axes, const Shape& sizes, std::vector<int64_t> steps,
                 std::vector<int64_t> dilation);
   NodeId extend(NodeId x, std::vector<IntExpr> low, std::vector<IntExpr> high, ExtendMode mode);
@@ -93,10 +97,12 @@ class GraphBuilder {
                 std::vector<CustomUse::Result> results);
   NodeId custom_result(NodeId first, int result);
   NodeId gather(NodeId x, NodeId indices, int axis, GatherMode mode);
-  // result[.., i, ..] = x[.., indices[.., i, ..], ..]: ranks are equal, and sizes but along the axis are broadcast.
+  // result[.., i, ..] = x[.., indices[.., i, ..], ..]: ranks are equal, and sizes but along the
+  // axis are broadcast.
   NodeId gather_along(NodeId x, NodeId indices, int axis, GatherMode mode);
 
-  // x with updates[j..] put or added to x[indices[j..]], in the order of j; updates have the shape of indices, then that of a row of x.
+  // x with updates[j..] put or added to x[indices[j..]], in the order of j; updates have the shape
+  // of indices, then that of a row of x.
   NodeId scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates, GatherMode mode, bool atomic);
 
   Shape broadcast_shapes(std::span<const Shape> shapes) const;  // NumPy's rule; a symbol meets itself and 1

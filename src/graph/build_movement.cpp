@@ -1,4 +1,5 @@
-// Operations that only move elements: what each result element is, is some element of the argument (or a padding).
+// Operations that only move elements: what each result element is, is some element of the argument
+// (or a padding).
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -19,7 +20,8 @@ std::string elements_text(const Shape& shape) {
       "the number of elements must stay the same; one size may be -1");
 }
 
-// Counts over the same symbols that differ are a mistake; over different symbols they may still agree in a call.
+// Counts over the same symbols that differ are a mistake; over different symbols they may still
+// agree in a call.
 bool may_be_equal(const IntExpr& a, const IntExpr& b) {
   if (a.constant() || b.constant()) return false;
   std::vector<Symbol> left = a.symbols(), right = b.symbols();

@@ -53,7 +53,8 @@ constexpr int64_t kMostLocal = 1 << 14;
 // Operations between a window and what reduces it: past these it is not looked for.
 constexpr int kMostSteps = 256;
 
-// The inner one of two equal axes that dimension d of `to` has both of: gradients of windows take their diagonal.
+// The inner one of two equal axes that dimension d of `to` has both of: gradients of windows take
+// their diagonal.
 int half_of_square(const Shape& from, const Shape& to, size_t d) {
   for (size_t e = from.size(); e-- > 1;) {
     if (!(from[e] == from[e - 1] && from[e] * from[e] == to[d])) continue;
@@ -64,7 +65,8 @@ int half_of_square(const Shape& from, const Shape& to, size_t d) {
   return -1;
 }
 
-// Whether this axis of an array was appended by a window, with nothing but views and elementwise operations in between.
+// Whether this axis of an array was appended by a window, with nothing but views and elementwise
+// operations in between.
 bool made_by_window(const GraphBuilder& b, NodeId id, int axis, int& steps) {
   for (;;) {
     if (axis < 0 || --steps < 0) return false;

@@ -1,5 +1,6 @@
-// Which dtype an operation computes in: the promotion of the Array API standard, where literals take the dtype of the
-// array that they meet. What the standard leaves undefined is an error that names the cast to write.
+// Which dtype an operation computes in: the promotion of the Array API standard, where literals
+// take the dtype of the array that they meet. What the standard leaves undefined is an error that
+// names the cast to write.
 #include <cmath>
 #include <limits>
 

@@ -55,7 +55,8 @@ std::vector<NodeId> split(GraphBuilder& b, NodeId x, const Shape& sizes, int axi
   return parts;
 }
 
-// The axis that has the two elements of each pair: [.., 2, n] for halves, [.., n, 2] for neighbours.
+// The axis that has the two elements of each pair: [.., 2, n] for halves, [.., n, 2] for
+// neighbours.
 struct Pairs {
   NodeId x;
   int axis;
@@ -78,7 +79,8 @@ static Pairs paired(GraphBuilder& b, NodeId x, bool interleaved) {
   return {b.reshape(x, shape), interleaved ? -1 : -2};
 }
 
-// (a, b) -> (a cos - b sin, b cos + a sin), written for either of them: the other one of the pair is the flipped array, a view.
+// (a, b) -> (a cos - b sin, b cos + a sin), written for either of them: the other one of the pair
+// is the flipped array, a view.
 static NodeId rotated(GraphBuilder& b, NodeId x, const Term& cosine, const Term& sine, const char* name,
                       bool interleaved) {
   const Term value = widened(b, x, name);

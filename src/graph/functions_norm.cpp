@@ -7,7 +7,8 @@
 
 namespace smelt::functions {
 
-// exp(v - shift) and friends need the row maximum first, so that nothing overflows. What it is does not matter to the result.
+// exp(v - shift) and friends need the row maximum first, so that nothing overflows. What it is does
+// not matter to the result.
 static Term below_maximum(const Term& v, const Axes& axes) { return v - held(kept(ReduceKind::Max, v, axes)); }
 
 NodeId softmax(GraphBuilder& b, NodeId x, Axes axes) {

@@ -1,5 +1,6 @@
-// Products: sums of products over axes that two arrays share. Every one of them is broadcasts, a multiplication and a sum, so that
-// what stands before and behind fuses as around any other reduction; schedules see from the axes that it is a product.
+// Products: sums of products over axes that two arrays share. Every one of them is broadcasts, a
+// multiplication and a sum, so that what stands before and behind fuses as around any other
+// reduction; schedules see from the axes that it is a product.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +47,8 @@ NodeId aligned(GraphBuilder& b, const Named& a, const Names& all) {
   return b.shape(moved) == shape ? moved : b.reshape(moved, shape);
 }
 
-// Of an axis that is named twice, the elements at equal places: sum of those, zero elsewhere, along the second.
+// Of an axis that is named twice, the elements at equal places: sum of those, zero elsewhere, along
+// the second.
 Named diagonal(GraphBuilder& b, Named a) {
   for (size_t d = 0; d < a.names.size(); ++d)
     for (size_t e = d + 1; e < a.names.size(); ++e) {
@@ -69,7 +71,8 @@ Named diagonal(GraphBuilder& b, Named a) {
   return a;
 }
 
-// The dtype that products of this one add up in. Integers wrap, so that 64 bits give the low bits of any of them.
+// The dtype that products of this one add up in. Integers wrap, so that 64 bits give the low bits
+// of any of them.
 DType wide_type(DType t) {
   if (is_bool(t)) return t;
   return is_float(t) ? compute_type(t) : is_unsigned_int(t) ? DType::U64 : DType::I64;
@@ -282,7 +285,8 @@ NodeId einsum(GraphBuilder& b, std::string_view subscripts, const std::vector<No
   return so_far.x;
 }
 
-// Of x[..., m, k] and y[..., k, n], where a vector has no m or n, in the dtype that the product adds up in.
+// Of x[..., m, k] and y[..., k, n], where a vector has no m or n, in the dtype that the product
+// adds up in.
 static NodeId wide_matmul(GraphBuilder& b, NodeId x, NodeId y, DType common, Precision precision) {
   const size_t rx = b.shape(x).size(), ry = b.shape(y).size();
   Named left{x, broadcasting(rx > 2 ? rx - 2 : 0)}, right{y, broadcasting(ry > 2 ? ry - 2 : 0)};
@@ -390,7 +394,8 @@ NodeId linear(GraphBuilder& b, NodeId x, NodeId weight, std::optional<NodeId> bi
   return narrow(b, b.elementwise(Op::Add, {sums, b.cast(*bias, b.dtype(sums))}), common);
 }
 
-// Where heads of q share those of k and v: [.., heads, length, n] as [.., heads of k, heads to each, length, n].
+// Where heads of q share those of k and v: [.., heads, length, n] as [.., heads of k, heads to
+// each, length, n].
 static NodeId grouped(GraphBuilder& b, NodeId x, const IntExpr& groups) {
   Shape shape = b.shape(x);
   const size_t heads = shape.size() - 3;

@@ -1,4 +1,5 @@
-// Random numbers, each a function of the seed, the offset, the stream and the place of its element: formulas over random words.
+// Random numbers, each a function of the seed, the offset, the stream and the place of its element:
+// formulas over random words.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -73,8 +74,8 @@ static Term sine_of_quarters(const Term& y) {
   return y * sum;
 }
 
-// Box & Muller 1958: a radius and an angle make two numbers, of neighbouring elements; the angle as a fraction of a turn that
-// integers hold exactly. cos(a) is sin(pi/2 - |a|).
+// Box & Muller 1958: a radius and an angle make two numbers, of neighbouring elements; the angle as
+// a fraction of a turn that integers hold exactly. cos(a) is sin(pi/2 - |a|).
 static Term normal_f32(GraphBuilder& b, const Shape& shape, const Key& key) {
   const Term uniform = as_float(shifted(b, words(b, shape, key, Draw::Radii), 1), DType::F32) * 0x1p-31 + 0x1p-32;
   const Term radius = sqrt(log(uniform) * -2.0);

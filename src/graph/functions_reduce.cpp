@@ -51,7 +51,8 @@ NodeId stddev(GraphBuilder& b, NodeId x, Axes axes, int64_t ddof, bool keepdims)
   return narrowed(sqrt(variance(b, widened(b, x, "std"), std::move(axes), ddof, keepdims)), b.dtype(x));
 }
 
-// An infinite maximum must not be subtracted: inf - inf is nan. 0 in its place gives log(0) or log(inf).
+// An infinite maximum must not be subtracted: inf - inf is nan. 0 in its place gives log(0) or
+// log(inf).
 NodeId logsumexp(GraphBuilder& b, NodeId x, Axes axes, bool keepdims) {
   const Term v = widened(b, x, "logsumexp");
   const Term top = kept(ReduceKind::Max, v, axes);

@@ -13,7 +13,8 @@ static DType scatter_type(ScatterKind kind, DType dtype) {
   return kind == ScatterKind::Add || kind == ScatterKind::Mul ? compute_type(dtype) : dtype;
 }
 
-// Before axes move, so that messages show x as the user has it. `wide` is the shape that updates broadcast to.
+// Before axes move, so that messages show x as the user has it. `wide` is the shape that updates
+// broadcast to.
 static void check_scatter(const GraphBuilder& b, ScatterKind kind, NodeId x, NodeId indices, NodeId updates,
                           const Shape& wide) {
   const DType type = scatter_type(kind, b.dtype(x));
@@ -38,7 +39,8 @@ static void check_scatter(const GraphBuilder& b, ScatterKind kind, NodeId x, Nod
                           fmt::format("they have the shape {}, or one that broadcasts to it", str(wide))});
 }
 
-// The axis comes to the front, in x and in the updates; the axes of the indices stand where it stood.
+// The axis comes to the front, in x and in the updates; the axes of the indices stand where it
+// stood.
 NodeId scatter(GraphBuilder& b, ScatterKind kind, NodeId x, NodeId indices, const Operand& with, int axis,
                GatherMode mode, bool atomic) {
   const DType dtype = b.dtype(x), type = scatter_type(kind, dtype);

@@ -112,7 +112,8 @@ NodeId roll(GraphBuilder& b, NodeId x, const IntExpr& shift, std::optional<int> 
   return b.concat({slice_axis(b, x, d, n - moved, moved), slice_axis(b, x, d, 0, n - moved)}, static_cast<int>(d));
 }
 
-// Each size n becomes the pair (repeats, n) or (n, repeats), of which the first is broadcast from 1; then pairs merge.
+// Each size n becomes the pair (repeats, n) or (n, repeats), of which the first is broadcast from
+// 1; then pairs merge.
 static NodeId repeated(GraphBuilder& b, NodeId x, const Shape& repeats, bool inside) {
   Shape split, wide, merged;
   for (size_t d = 0; d < repeats.size(); ++d) {

@@ -1,4 +1,5 @@
-// An array in which a region has other elements: pads, and a choice, which fuse with everything around them.
+// An array in which a region has other elements: pads, and a choice, which fuse with everything
+// around them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,8 @@ namespace smelt::functions {
 
 namespace {
 
-// The value in the shape of the region, its dtype that of x. As NumPy's assignment has it, axes of size 1 in front are dropped.
+// The value in the shape of the region, its dtype that of x. As NumPy's assignment has it, axes of
+// size 1 in front are dropped.
 NodeId fitted(GraphBuilder& b, NodeId x, const Shape& region, const Operand& value) {
   if (value.is_literal()) return b.broadcast_to(b.materialize(value, b.dtype(x)), region);
   NodeId v = value.node;
@@ -32,7 +34,8 @@ NodeId fitted(GraphBuilder& b, NodeId x, const Shape& region, const Operand& val
   return b.broadcast_to(b.reshape(b.cast(v, b.dtype(x)), shape), region);
 }
 
-// The elements of `part` in their places among zeros: every step-th of an axis from its start, in the shape of x.
+// The elements of `part` in their places among zeros: every step-th of an axis from its start, in
+// the shape of x.
 NodeId placed(GraphBuilder& b, NodeId part, const Shape& whole, const std::vector<IntExpr>& starts,
               const std::vector<int64_t>& steps) {
   const DType dtype = b.dtype(part);

@@ -1,5 +1,5 @@
-// Windows, and what is built on them: pooling, convolution, filters. A reduction over the axes of a window is evaluated where
-// it is needed (schedule/local.hpp), so that nothing here takes memory.
+// Windows, and what is built on them: pooling, convolution, filters. A reduction over the axes of a
+// window is evaluated where it is needed (schedule/local.hpp), so that nothing here takes memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +57,8 @@ NodeId padded(GraphBuilder& b, NodeId x, const std::vector<int64_t>& padding, co
   return b.pad(x, widths, widths, value);
 }
 
-// Pooling: what slides, spread over its axes. More padding than half a window would leave windows without an element.
+// Pooling: what slides, spread over its axes. More padding than half a window would leave windows
+// without an element.
 struct Slide {
   Axes axes;
   std::vector<int64_t> size, stride, padding, dilation;
@@ -91,7 +92,8 @@ NodeId extreme_pool(GraphBuilder& b, NodeId x, const Pool& pool, ReduceKind kind
   return b.reduce(kind, slide.windows(b, around), window_axes(rank, slide.size.size()), false);
 }
 
-// How many elements of x, not of its padding, each window along one axis has: as an array that broadcasts against the result.
+// How many elements of x, not of its padding, each window along one axis has: as an array that
+// broadcasts against the result.
 Term elements_seen(GraphBuilder& b, const Slide& slide, size_t a, const Shape& result, const IntExpr& n) {
   const auto d = static_cast<size_t>(slide.axes[a]);
   Shape shape(result.size(), IntExpr(1));
@@ -101,7 +103,8 @@ Term elements_seen(GraphBuilder& b, const Slide& slide, size_t a, const Shape& r
   return end - maximum(first, integer(0));
 }
 
-// The kernel's elements, and x's windows of its shape, both in the dtype that products are summed in.
+// The kernel's elements, and x's windows of its shape, both in the dtype that products are summed
+// in.
 struct Factors {
   Term x, kernel;
   DType result;

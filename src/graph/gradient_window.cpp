@@ -21,7 +21,8 @@ struct Slide {
   int64_t step, dilation;
 };
 
-// Windows that do not overlap: the elements of one, and zeros up to the step, follow those of another.
+// Windows that do not overlap: the elements of one, and zeros up to the step, follow those of
+// another.
 NodeId joined(GraphBuilder& b, NodeId g, const Slide& slide) {
   std::vector<int> order(b.shape(g).size());
   std::iota(order.begin(), order.end(), 0);

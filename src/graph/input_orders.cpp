@@ -5,7 +5,8 @@
 
 namespace smelt {
 
-// Of an input whose axes are to be in this order: the input, and what shows it as the program has it.
+// Of an input whose axes are to be in this order: the input, and what shows it as the program has
+// it.
 static std::pair<Node, Node> in_order(const Node& input, const std::vector<int>& order) {
   Node lying = input, shown = input;
   shown.kind = NodeKind::Permute;

@@ -1,7 +1,7 @@
 // Arrays of the reference interpreter, and how its operations read them.
 //
-// A value is a Tensor, perhaps a view of another one's memory. Floats of every width are stored as F64, integers as
-// themselves, bools as bytes 0 and 1.
+// A value is a Tensor, perhaps a view of another one's memory. Floats of every width are stored as
+// F64, integers as themselves, bools as bytes 0 and 1.
 #pragma once
 
 #include <vector>
@@ -11,12 +11,14 @@
 
 namespace smelt::reference {
 
-// Elements that an operation handles at a time: small enough for the first-level cache, large enough to forget the call.
+// Elements that an operation handles at a time: small enough for the first-level cache, large
+// enough to forget the call.
 inline constexpr int64_t kChunk = 1024;
 
 inline DType storage_type(DType dtype) { return is_float(dtype) ? DType::F64 : dtype; }
 
-// Calls f with a value of the C++ type that stores this dtype: double, int8_t ... uint64_t, and uint8_t for bool.
+// Calls f with a value of the C++ type that stores this dtype: double, int8_t ... uint64_t, and
+// uint8_t for bool.
 template <class F>
 decltype(auto) with_storage(DType dtype, F&& f) {
   switch (dtype) {
@@ -38,8 +40,8 @@ class Reader {
  public:
   explicit Reader(const TensorView& view);
 
-  // The next n elements: in place where they lie together, otherwise copied into scratch, which is the caller's and
-  // always the same.
+  // The next n elements: in place where they lie together, otherwise copied into scratch, which is
+  // the caller's and always the same.
   const void* next(int64_t n, void* scratch);
   void read(void* into, int64_t n);
 
@@ -85,11 +87,13 @@ Tensor window(const Node& node, const Tensor& x, const Dims& dims);
 Tensor extend(const Node& node, const Tensor& x, const Dims& dims, const SizeBinding& sizes);
 Tensor pad(const Node& node, const Tensor& x, const Tensor& value, const Dims& dims, const SizeBinding& sizes);
 Tensor concat(const Node& node, const std::vector<Tensor>& args, const Dims& dims);
-// The rows that a gather or scatter goes to; -1 for those dropped; throws for those that there are not.
+// The rows that a gather or scatter goes to; -1 for those dropped; throws for those that there are
+// not.
 std::vector<int64_t> resolve_all(const Node& node, const Tensor& indices, int64_t size);
 Tensor scatter(const Node& node, const Tensor& x, const Tensor& indices, const Tensor& updates);
 Tensor gather(const Node& node, const Tensor& x, const Tensor& indices, const Dims& dims);
-// All results of a call of the user's code; `dtypes` are those that the program has for the arguments.
+// All results of a call of the user's code; `dtypes` are those that the program has for the
+// arguments.
 std::vector<Tensor> custom(const CustomUse& use, const std::vector<DType>& dtypes, const std::vector<Tensor>& args,
                            const std::vector<Dims>& dims);
 

@@ -1,4 +1,5 @@
-// Casts of the reference: the same meaning as convert() of base/scalar.hpp, a loop per pair of types.
+// Casts of the reference: the same meaning as convert() of base/scalar.hpp, a loop per pair of
+// types.
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -11,8 +12,8 @@ namespace smelt::reference {
 
 namespace {
 
-// Rounds to a small float, all in double: normal numbers by their bits, subnormal ones by adding a number so large that only
-// multiples of the format's smallest step remain.
+// Rounds to a small float, all in double: normal numbers by their bits, subnormal ones by adding a
+// number so large that only multiples of the format's smallest step remain.
 template <DType kTo>
 double round_small(double value) {
   constexpr FloatFormat f = float_format(kTo);

@@ -1,4 +1,5 @@
-// Elementwise operations of the reference: one tight loop per operation and type, made from the rows of ops.def.
+// Elementwise operations of the reference: one tight loop per operation and type, made from the
+// rows of ops.def.
 #include <cmath>
 #include <type_traits>
 

@@ -96,7 +96,8 @@ Tensor concat(const Node& node, const std::vector<Tensor>& args, const Dims& dim
   return out;
 }
 
-// The index that the mode makes of a wish; -1: none. Negative ones count from the end under Check and Wrap, as in numpy.take.
+// The index that the mode makes of a wish; -1: none. Negative ones count from the end under Check
+// and Wrap, as in numpy.take.
 template <class I>
 static int64_t resolve(const Node& node, I wish, int64_t size) {
   switch (node.gather) {

@@ -11,7 +11,8 @@ namespace smelt::reference {
 
 namespace {
 
-// Eight sums side by side, then their pairwise sum: within a chunk the error stays far below one unit of float64.
+// Eight sums side by side, then their pairwise sum: within a chunk the error stays far below one
+// unit of float64.
 double sum_chunk(const double* x, int64_t n) {
   double lanes[8] = {};
   int64_t i = 0;
@@ -21,8 +22,8 @@ double sum_chunk(const double* x, int64_t n) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-// Each accumulator takes the elements of one result in order, a chunk at a time: from() starts, add() goes on, result() ends.
-// The sums of chunks are added with Neumaier's compensation.
+// Each accumulator takes the elements of one result in order, a chunk at a time: from() starts,
+// add() goes on, result() ends. The sums of chunks are added with Neumaier's compensation.
 struct FloatSum {
   using Element = double;
   double sum = 0, compensation = 0;

@@ -1,4 +1,5 @@
-// A reduction of a reduction of the same kind is one over the axes of both, where nobody else reads the first:
+// A reduction of a reduction of the same kind is one over the axes of both, where nobody else reads
+// the first:
 //
 //   max(max(x, axis=2), axis=1)     ->  max(x, axis=(1, 2))
 #include <algorithm>

@@ -14,10 +14,12 @@ namespace {
 // Operations between such a reduction and the arrays: past these it is not looked for.
 constexpr int kMostViewSteps = 256;
 
-// Smaller products have each result evaluated where it is needed: terms, what one factor has alone, and multiplications.
+// Smaller products have each result evaluated where it is needed: terms, what one factor has alone,
+// and multiplications.
 constexpr int64_t kFewestTerms = 8, kFewestOfOne = 8, kSmallProduct = 1 << 14;
 
-// Products of matrices with no more terms than these are as fast where they are needed: nothing of a tile is used often.
+// Products of matrices with no more terms than these are as fast where they are needed: nothing of
+// a tile is used often.
 constexpr int64_t kFewTerms = 8;
 
 // Which dimension of a node each dimension of the reduction's argument is; -1: the node is the same
@@ -78,7 +80,8 @@ bool is_short(const Graph& graph, const Node& reduce, int64_t most) {
   return true;
 }
 
-// Whether it adds up products of small floats, which are cast to f32 first: matrix units do that, from their own number of terms on.
+// Whether it adds up products of small floats, which are cast to f32 first: matrix units do that,
+// from their own number of terms on.
 bool is_product_of_halves(const Graph& graph, const Node& reduce) {
   constexpr int64_t kTerms = 16;
   const Node& product = graph.at(reduce.args[0]);
@@ -102,7 +105,8 @@ int64_t points(const Shape& shape, const std::vector<int>& dims) {
   return n;
 }
 
-// Whether it is a product of matrices, as a convolution of many channels is: tiles of those use what is read more often than windows.
+// Whether it is a product of matrices, as a convolution of many channels is: tiles of those use
+// what is read more often than windows.
 bool is_dense(const Graph& graph, const Node& reduce) {
   const Node& product = graph.at(reduce.args[0]);
   if (reduce.reduce != ReduceKind::Sum || product.kind != NodeKind::Elementwise || product.op != Op::Mul) return false;

@@ -1,10 +1,12 @@
-// Products of f32 that may be less exact than f32, as one product of bf16 over three times as many terms:
+// Products of f32 that may be less exact than f32, as one product of bf16 over three times as many
+// terms:
 //
 //   x = hi + lo + ..., hi = bf16(x), lo = bf16(x - hi)
 //   sum(x * y)  ->  sum over [x_hi, x_hi, x_lo] * [y_hi, y_lo, y_hi] along one inner axis
 //
-// What is left out, lo * lo and what lo is rounded by, is below 3 * 2^-16 of a product. Matrix units multiply bf16 more than ten times
-// as fast as threads multiply f32. A factor that bf16 holds has no lo, and then there are two products.
+// What is left out, lo * lo and what lo is rounded by, is below 3 * 2^-16 of a product. Matrix
+// units multiply bf16 more than ten times as fast as threads multiply f32. A factor that bf16 holds
+// has no lo, and then there are two products.
 #include <algorithm>
 
 #include "graph/graph_copy.hpp"
@@ -12,7 +14,8 @@
 namespace smelt {
 namespace {
 
-// Of the results of a tile and of the terms: with fewer, reading and writing the parts costs more than multiplying in f32.
+// Of the results of a tile and of the terms: with fewer, reading and writing the parts costs more
+// than multiplying in f32.
 constexpr int64_t kFewestOfSide = 128, kFewestOfInner = 32;
 
 class ProductsInBf16 : GraphCopy {

@@ -1,6 +1,6 @@
-// Why: builders write graphs plainly (a constant per literal, a broadcast per use), and the planner wants them small.
-// Before: %2 = constant f32 1, %3 = broadcast f32[B] %2, %4 = multiply f32[B] %0 %3, return %4
-// After:  return %0
+// Why: builders write graphs plainly (a constant per literal, a broadcast per use), and the planner
+// wants them small. Before: %2 = constant f32 1, %3 = broadcast f32[B] %2, %4 = multiply f32[B] %0
+// %3, return %4 After:  return %0
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -222,7 +222,8 @@ Graph drop_unused(Graph graph) {
 }  // namespace
 
 Graph simplify(const Graph& graph) {
-  // Rules see simple arguments only, so one walk nearly always ends it; the second shows that it did.
+  // Rules see simple arguments only, so one walk nearly always ends it; the second shows that it
+  // did.
   constexpr int kMaxWalks = 4;
   Graph simple = drop_unused(graph);
   for (int walk = 0; walk < kMaxWalks; ++walk) {

@@ -1,5 +1,6 @@
-// What the rules of simplify() work with. A rule looks at a node whose arguments are simple already, and says what takes its
-// place, or nothing. It must hold for every value: NaN, infinities and both zeros, and every integer.
+// What the rules of simplify() work with. A rule looks at a node whose arguments are simple
+// already, and says what takes its place, or nothing. It must hold for every value: NaN, infinities
+// and both zeros, and every integer.
 #pragma once
 
 #include <deque>
@@ -40,7 +41,8 @@ class Rewriter {
   int depth_ = 0;
 };
 
-// Per axis of a shape that has more axes of size 1: the axis of `from` that it is, or -1; nothing for other shapes.
+// Per axis of a shape that has more axes of size 1: the axis of `from` that it is, or -1; nothing
+// for other shapes.
 std::optional<std::vector<int>> with_unit_axes(const Shape& from, const Shape& to);
 
 struct Rule {

@@ -86,8 +86,8 @@ std::optional<NodeId> merge_movement(Rewriter& r, const Node& node) {
   }
 }
 
-// f(reshape(x)) -> reshape(f(x)) where the reshape only puts in axes of size 1, as keepdims does: then a mean with keepdims and one
-// without are one value.
+// f(reshape(x)) -> reshape(f(x)) where the reshape only puts in axes of size 1, as keepdims does:
+// then a mean with keepdims and one without are one value.
 std::optional<NodeId> sink_unit_axes(Rewriter& r, const Node& node) {
   if (node.kind != NodeKind::Elementwise && node.kind != NodeKind::Cast) return std::nullopt;
   const Shape* inner = nullptr;

@@ -1,4 +1,5 @@
-// Rules for what is read: rows that indices name in order are a slice, and a reduction does not see what changes none of its results.
+// Rules for what is read: rows that indices name in order are a slice, and a reduction does not see
+// what changes none of its results.
 #include <algorithm>
 #include <limits>
 

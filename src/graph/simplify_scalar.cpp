@@ -11,8 +11,8 @@ namespace {
 
 bool is_op(const Node& node, Op op) { return node.kind == NodeKind::Elementwise && node.op == op; }
 
-// The value of an operation on constants, unless folding would round where running would not: small floats compute in f32
-// and round only where a value is stored.
+// The value of an operation on constants, unless folding would round where running would not: small
+// floats compute in f32 and round only where a value is stored.
 std::optional<Scalar> folded(Op op, const std::vector<Scalar>& args) {
   const Scalar result = evaluate(op, args);
   if (!is_small_float(result.dtype)) return result;
@@ -147,7 +147,8 @@ std::optional<NodeId> drop_identities(Rewriter& r, const Node& node) {
   return std::nullopt;
 }
 
-// -(-x) -> x, ~~x -> x, ||x|| -> |x|, |-x| -> |x|, max(max(x, y), y) -> max(x, y), ~(x == y) -> x != y
+// -(-x) -> x, ~~x -> x, ||x|| -> |x|, |-x| -> |x|, max(max(x, y), y) -> max(x, y), ~(x == y) -> x
+// != y
 std::optional<NodeId> cancel_pairs(Rewriter& r, const Node& node) {
   if (node.kind != NodeKind::Elementwise) return std::nullopt;
   if (node.op == Op::Abs && is_unsigned_int(node.dtype)) return node.args[0];
@@ -196,8 +197,9 @@ NodeId square_root_power(Rewriter& r, const Node& node, bool inverse) {
   return apply(Op::Where, {lowest, number(inverse ? 0 : HUGE_VAL), root});
 }
 
-// x ** 2 -> square(x), x ** 3 -> x * x * x, x ** 4 -> square(square(x)), x ** -1 -> 1 / x, x ** 0.5 and x ** -0.5 -> roots. The
-// largest error, of x ** -0.5, is 2 units in the last place, and no product overflows or vanishes before the power itself does.
+// x ** 2 -> square(x), x ** 3 -> x * x * x, x ** 4 -> square(square(x)), x ** -1 -> 1 / x, x ** 0.5
+// and x ** -0.5 -> roots. The largest error, of x ** -0.5, is 2 units in the last place, and no
+// product overflows or vanishes before the power itself does.
 std::optional<NodeId> expand_powers(Rewriter& r, const Node& node) {
   if (!is_op(node, Op::Pow)) return std::nullopt;
   const NodeId x = node.args[0], exponent = node.args[1];
@@ -212,7 +214,8 @@ std::optional<NodeId> expand_powers(Rewriter& r, const Node& node) {
   return std::nullopt;
 }
 
-// x / 8 -> x * 0.125; of integers x // 8 -> x >> 3 and x % 8 -> x & 7, which round down as // and % do.
+// x / 8 -> x * 0.125; of integers x // 8 -> x >> 3 and x % 8 -> x & 7, which round down as // and %
+// do.
 std::optional<NodeId> divide_by_powers_of_two(Rewriter& r, const Node& node) {
   if (node.kind != NodeKind::Elementwise || node.args.size() != 2) return std::nullopt;
   const Scalar* s = r.uniform(node.args[1]);
@@ -235,7 +238,8 @@ std::optional<NodeId> divide_by_powers_of_two(Rewriter& r, const Node& node) {
   return std::nullopt;
 }
 
-// where(true, x, y) -> x, where(c, x, x) -> x, where(~c, x, y) -> where(c, y, x), where(c, true, false) -> c
+// where(true, x, y) -> x, where(c, x, x) -> x, where(~c, x, y) -> where(c, y, x), where(c, true,
+// false) -> c
 std::optional<NodeId> decide_choices(Rewriter& r, const Node& node) {
   if (!is_op(node, Op::Where)) return std::nullopt;
   const NodeId c = node.args[0], yes = node.args[1], no = node.args[2];
@@ -248,8 +252,8 @@ std::optional<NodeId> decide_choices(Rewriter& r, const Node& node) {
   return std::nullopt;
 }
 
-// i8(i32(x)) -> x where x is i8: a cast that holds every value is no step of its own. A cast that comes back to a small
-// float stays: it rounds what so far was computed in f32.
+// i8(i32(x)) -> x where x is i8: a cast that holds every value is no step of its own. A cast that
+// comes back to a small float stays: it rounds what so far was computed in f32.
 std::optional<NodeId> merge_casts(Rewriter& r, const Node& node) {
   if (node.kind != NodeKind::Cast) return std::nullopt;
   const Node& inner = r.arg(node, 0);

@@ -1,4 +1,5 @@
-// Formulas over a GraphBuilder in the notation of the paper: `x * sigmoid(x)`. Used by functions_*.cpp only.
+// Formulas over a GraphBuilder in the notation of the paper: `x * sigmoid(x)`. Used by
+// functions_*.cpp only.
 #pragma once
 
 #include <initializer_list>
@@ -81,7 +82,8 @@ inline Term widened(GraphBuilder& b, NodeId x, const char* function) {
                           fmt::format("cast first: {}(f32(...))", function)});
   return Term(b, b.cast(x, compute_type(b.dtype(x))));
 }
-// An operand that meets widened ones: arrays of f16, bf16 and integers become `to`, literals stay weak.
+// An operand that meets widened ones: arrays of f16, bf16 and integers become `to`, literals stay
+// weak.
 inline Term widened_to(GraphBuilder& b, const Operand& v, DType to) {
   return v.is_literal() ? Term(b, v) : Term(b, b.cast(v.node, promote(to, b.dtype(v.node)).value_or(to)));
 }

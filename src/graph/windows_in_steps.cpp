@@ -1,9 +1,10 @@
-// Sums and extrema over long windows, axis by axis, from those over shorter windows beside each other:
+// Sums and extrema over long windows, axis by axis, from those over shorter windows beside each
+// other:
 //
 //   sum over 11 elements:  a = x[:-1] + x[1:], b = a[:-2] + a[2:], c = b[:-4] + b[4:], c[:-3] + a[8:-1] + x[10:]
 //
-// A window of 11 x 11 elements takes 10 additions instead of 120. A CPU keeps the shorter windows in rings of rows
-// (schedule/stencil.hpp), so that each is computed once.
+// A window of 11 x 11 elements takes 10 additions instead of 120. A CPU keeps the shorter windows
+// in rings of rows (schedule/stencil.hpp), so that each is computed once.
 #include <algorithm>
 
 #include "graph/graph_copy.hpp"
@@ -11,11 +12,11 @@
 namespace smelt {
 namespace {
 
-// One more addition in a single expression costs less than a step, which stores its result in a ring. An extremum takes several
-// instructions, so that fewer of them are worth a step.
+// One more addition in a single expression costs less than a step, which stores its result in a
+// ring. An extremum takes several instructions, so that fewer of them are worth a step.
 constexpr int64_t kSumsWorthAStep = 3, kExtremaWorthAStep = 2;
-// Rows of fewer elements leave most of a ring's vectors empty, and rings keep rows, so that a third axis takes a kernel of its own:
-// there a step costs twice as much.
+// Rows of fewer elements leave most of a ring's vectors empty, and rings keep rows, so that a third
+// axis takes a kernel of its own: there a step costs twice as much.
 constexpr int64_t kNarrow = 64;
 constexpr size_t kAxesOfRings = 2;
 
@@ -40,7 +41,8 @@ class Writer : GraphCopy {
   }
 
  private:
-  // What a reduction reads windows by, and the cast between them: small integers are added up in wider ones.
+  // What a reduction reads windows by, and the cast between them: small integers are added up in
+  // wider ones.
   const Node& window_of(const Node& reduce) const {
     const Node& read = from_.at(reduce.args[0]);
     return read.kind == NodeKind::Cast ? from_.at(read.args[0]) : read;
@@ -50,7 +52,8 @@ class Writer : GraphCopy {
     return read.kind == NodeKind::Cast ? &read : nullptr;
   }
 
-  // A sum, a maximum or a minimum over all axes of dense windows at every element, with many elements each.
+  // A sum, a maximum or a minimum over all axes of dense windows at every element, with many
+  // elements each.
   bool is_worth_it(const Node& reduce) const {
     if (reduce.kind != NodeKind::Reduce || !reduce.local) return false;
     const bool extremum = is_extremum(reduce.reduce);

@@ -1,8 +1,9 @@
 // Where the scratch of a team of threads is, and where its threads wait for each other. A GPU only.
 //
-// A buffer whose every access is at the same index of Vector loops that deal out the same elements belongs to the threads
-// one by one: each finds what it left itself, in registers or in its own part of the memory (Scope::Lane). The others are
-// shared (Scope::Workgroup), and a barrier stands before what touches one that was touched since the last barrier:
+// A buffer whose every access is at the same index of Vector loops that deal out the same elements
+// belongs to the threads one by one: each finds what it left itself, in registers or in its own
+// part of the memory (Scope::Lane). The others are shared (Scope::Workgroup), and a barrier stands
+// before what touches one that was touched since the last barrier:
 //
 //   vector %y < 64 by 1: scratch0[%y] = in0[%y]        vector %y < 64 by 1: scratch0[%y] = in0[%y]
 //   vector %x < 64 by 1: out1[%x] = scratch0[63 - %x]  →  barrier
@@ -28,7 +29,8 @@ bool repeats(const Stmt& s);
 // Scope::Lane has one for its Vector loops, and its elements along it are dealt out to the threads.
 std::optional<size_t> axis_along(const Access& access, Symbol var);
 
-// Both return whether they changed the kernel; that barriers are in it is a change, also where none is needed.
+// Both return whether they changed the kernel; that barriers are in it is a change, also where none
+// is needed.
 bool place_scratch(Kernel& kernel);
 bool insert_barriers(Kernel& kernel);
 

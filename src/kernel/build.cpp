@@ -120,8 +120,8 @@ ExprId Builder::apply(Op op, std::vector<ExprId> args) {
   return add({result_type(op, argument), Apply{op, std::move(args)}});
 }
 
-// An f64 as an f32 that rounds to every smaller format as the f64 itself would: what is dropped leaves the last bit set, so that it
-// never looks like a tie.
+// An f64 as an f32 that rounds to every smaller format as the f64 itself would: what is dropped
+// leaves the last bit set, so that it never looks like a tie.
 static ExprId rounded_to_odd(Builder& builder, ExprId f64) {
   const Val x{&builder, f64}, near = narrow(x), back = widen(near), bits = kernel::bits(near);
   const Val toward_zero = select(abs(back) > abs(x), bits - like(bits, 1), bits);

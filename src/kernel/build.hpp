@@ -1,5 +1,6 @@
-// Builds the expressions of a Kernel: equal expressions become one, constants fold, and operations that the target does not have
-// become their expansions (smelt/static/expand/). Val is the value type that those expansions are instantiated on.
+// Builds the expressions of a Kernel: equal expressions become one, constants fold, and operations
+// that the target does not have become their expansions (smelt/static/expand/). Val is the value
+// type that those expansions are instantiated on.
 #pragma once
 
 #include <array>
@@ -20,8 +21,8 @@ class Builder {
   ExprId constant(const Scalar& value);
   ExprId local(LocalId id);
   ExprId index(const IntExpr& value);  // i64
-  // What computes is f32 where memory has a small float: an element is widened behind its load, and a value narrowed, with one
-  // rounding, before its store.
+  // What computes is f32 where memory has a small float: an element is widened behind its load, and
+  // a value narrowed, with one rounding, before its store.
   ExprId load(Access access, ExprId mask = kNoExpr, ExprId other = kNoExpr);
   Store store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);
   ExprId from_small(ExprId x);          // small floats to f32, others as they are

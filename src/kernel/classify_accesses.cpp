@@ -81,7 +81,8 @@ class Classifier {
     return mostly_regular(offset);
   }
 
-  // Neighbours at one distance as long as no floordiv or mod wraps around between the lanes, and no clamp holds.
+  // Neighbours at one distance as long as no floordiv or mod wraps around between the lanes, and no
+  // clamp holds.
   LaneAccess mostly_regular(const IntExpr& given) const {
     LaneAccess made;
     std::vector<IntExpr> clamps;
@@ -138,8 +139,9 @@ class Classifier {
     return slope * IntExpr::of_term(rest);
   }
 
-  // `e` as far as lanes differ in it, as long as no quotient or remainder in it wraps around between lane 0 and the others: each
-  // of `holds` is then at least 0 in lane 0. Nothing where lanes differ in other ways.
+  // `e` as far as lanes differ in it, as long as no quotient or remainder in it wraps around
+  // between lane 0 and the others: each of `holds` is then at least 0 in lane 0. Nothing where
+  // lanes differ in other ways.
   std::optional<IntExpr> unwrapped(const IntExpr& e, std::vector<IntExpr>& holds) const {
     IntExpr result;
     for (const IntExpr::Term& term : e.terms()) {
@@ -163,7 +165,8 @@ class Classifier {
     const auto numerator = unwrapped(a->a, holds);
     if (!numerator) return std::nullopt;
     const auto divisor = a->b.constant();
-    // Not so where the numerator is a quotient itself, which takes several steps to the next multiple of the divisor.
+    // Not so where the numerator is a quotient itself, which takes several steps to the next
+    // multiple of the divisor.
     if (divisor && *divisor > 0 && (steps_.once || steps_.lanes % *divisor == 0) && *numerator == a->a &&
         table_of(whole))
       return whole;
@@ -179,8 +182,9 @@ class Classifier {
     return a->kind == AtomKind::Mod && furthest > 0 ? *numerator : IntExpr(0);
   }
 
-  // Nothing when these are too many, or too far apart. What is less than a vector apart is read together; what is more, as the
-  // colours of a picture are, is read together only where there would be too many pieces.
+  // Nothing when these are too many, or too far apart. What is less than a vector apart is read
+  // together; what is more, as the colours of a picture are, is read together only where there
+  // would be too many pieces.
   std::vector<LanePiece> pieces_of(const std::vector<IntExpr>& table, const std::vector<bool>* active) const {
     const int64_t widest = kWidestPieces * steps_.lanes;
     for (const int64_t most : {int64_t{steps_.lanes}, widest}) {
@@ -355,9 +359,10 @@ class Classification {
     changed_ = true;
   }
 
-  // Rows of scratch that a loop reads at neighbouring columns, as rings of stencils are. A load that crosses from one line of the
-  // cache into the next takes twice the time of one that does not, and where vectors are as wide as lines every load at a column
-  // beside does. So whole steps begin where the loop's stores to scratch meet lines, rows are read in whole lines, and columns
+  // Rows of scratch that a loop reads at neighbouring columns, as rings of stencils are. A load
+  // that crosses from one line of the cache into the next takes twice the time of one that does
+  // not, and where vectors are as wide as lines every load at a column beside does. So whole steps
+  // begin where the loop's stores to scratch meet lines, rows are read in whole lines, and columns
   // beside come by shuffles.
   void find_lines(const Loop& loop, Found& found) const {
     std::map<std::pair<int, std::string>, std::set<int64_t>> columns;

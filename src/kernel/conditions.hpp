@@ -11,11 +11,12 @@ namespace smelt::kernel {
 // An i64 as an index, if it is one.
 std::optional<IntExpr> index_of(const Kernel& kernel, ExprId id);
 
-// What is at least 0 where this comparison of two indices holds, and nowhere else; nothing for ==, != and other operations.
+// What is at least 0 where this comparison of two indices holds, and nowhere else; nothing for ==,
+// != and other operations.
 std::optional<IntExpr> holds_where(const Kernel& kernel, const Apply& e);
 
-// What is at least 0 where h is, without a quotient by a positive constant: x // c + k >= 0 says of x what x + c k >= 0 says,
-// and k - x // c >= 0 what c k + c - 1 - x >= 0 says.
+// What is at least 0 where h is, without a quotient by a positive constant: x // c + k >= 0 says of
+// x what x + c k >= 0 says, and k - x // c >= 0 what c k + c - 1 - x >= 0 says.
 IntExpr undivided(const IntExpr& h);
 
 // What is known of the sizes and strides that a kernel is given, inside of its loops or not.
@@ -24,7 +25,8 @@ Ranges ranges_of_sizes(const Kernel& kernel);
 // Adds 0 <= symbol < extent; a symbol that has a range already gets the wider one.
 void widen(Ranges& ranges, Symbol symbol, const IntExpr& extent);
 
-// What is known of symbols at a place of a kernel that is being walked: of sizes, and of the loops and named indices around.
+// What is known of symbols at a place of a kernel that is being walked: of sizes, and of the loops
+// and named indices around.
 class SymbolsAround {
  public:
   explicit SymbolsAround(const Kernel& kernel) : kernel_(kernel), ranges_(ranges_of_sizes(kernel)) {}

@@ -1,4 +1,5 @@
-// Which random words neighbouring lanes need. One block of Philox has four, so that lanes whose words lie side by side share blocks.
+// Which random words neighbouring lanes need. One block of Philox has four, so that lanes whose
+// words lie side by side share blocks.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,8 @@ struct DrawPattern {
   int count() const;  // of the words from base on, a multiple of 4
 };
 
-// The loop's variable in lane 0 is a multiple of `unit`. Nothing where the lanes do not differ by constants, or lie far apart.
+// The loop's variable in lane 0 is a multiple of `unit`. Nothing where the lanes do not differ by
+// constants, or lie far apart.
 std::optional<DrawPattern> draw_pattern(const IntExpr& element, const Loop& loop, int lanes, int unit,
                                         const Ranges& ranges);
 

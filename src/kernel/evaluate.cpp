@@ -73,7 +73,8 @@ ExprId Evaluator::value(NodeId id, const Index& index) {
 
 ExprId Evaluator::value_or_anything(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
-  // What joins others guards each of them itself, in the dimensions in which it joins them; not what another kernel has stored.
+  // What joins others guards each of them itself, in the dimensions in which it joins them; not
+  // what another kernel has stored.
   const auto guarded = [&](size_t d) {
     if (!members_.count(id)) return false;
     if (node.kind == NodeKind::Concat) return static_cast<int>(d) == node.axes[0];
@@ -201,8 +202,8 @@ ExprId Evaluator::both(ExprId a, ExprId b) {
   return b == kNoExpr ? a : builder_.apply(Op::And, {a, b});
 }
 
-// e >= 0 as a condition. Neighbours that stand on the same side of it whatever the loops say have the same condition: 4 * i + 2 >= 0
-// and 4 * i + 3 >= 0 are both i >= 0.
+// e >= 0 as a condition. Neighbours that stand on the same side of it whatever the loops say have
+// the same condition: 4 * i + 2 >= 0 and 4 * i + 3 >= 0 are both i >= 0.
 ExprId Evaluator::not_negative(const IntExpr& e) {
   int64_t common = builder_.on_gpu() ? 0 : 1;
   for (const IntExpr::Term& term : e.terms()) {
@@ -244,7 +245,8 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
   ExprId result = node.kind == NodeKind::Pad ? value(node.args[1], {}) : kNoExpr;
   auto parts = schedule::pieces(graph_, node, index, ranges_);
   for (size_t p = parts.size(); p-- > 0;) {
-    // Nothing is ever inside of an array without elements, or behind another one where loops go over that one alone.
+    // Nothing is ever inside of an array without elements, or behind another one where loops go
+    // over that one alone.
     const auto& guards = parts[p].guards;
     const auto never = [&](const schedule::Guard& g) {
       return g.extent.is(0) || schedule::holds_when_empty(-g.value - 1, ranges_) ||

@@ -1,5 +1,6 @@
-// Lowering is evaluation at an index: the value of a node of the graph, at an index given by loop variables, as an expression of
-// the kernel. Views rewrite the index; what the group does not compute itself becomes a load.
+// Lowering is evaluation at an index: the value of a node of the graph, at an index given by loop
+// variables, as an expression of the kernel. Views rewrite the index; what the group does not
+// compute itself becomes a load.
 #pragma once
 
 #include <functional>
@@ -26,35 +27,41 @@ class Evaluator {
   int input_param(NodeId id);
   int output_param(NodeId id);
 
-  // From here on expressions belong to `block`, with these ranges; statements that they need (gathered indices) go there.
+  // From here on expressions belong to `block`, with these ranges; statements that they need
+  // (gathered indices) go there.
   void enter(std::vector<Stmt>* block, const Ranges* ranges);
   ExprId value(NodeId id, const Index& index);
-  // The same for a value that is only stored: a store rounds to f16 and bf16 itself, so that a cast to them need not.
+  // The same for a value that is only stored: a store rounds to f16 and bf16 itself, so that a cast
+  // to them need not.
   ExprId value_to_store(NodeId id, const Index& index);
 
   // Asked before every load: another place where the element already is, in scratch.
   using Redirect = std::function<std::optional<Access>(NodeId, const Index&)>;
   void set_redirect(Redirect redirect) { redirect_ = std::move(redirect); }
 
-  // Asked for every value before it is computed: the same value at that index, if it is known already; kNoExpr if not.
+  // Asked for every value before it is computed: the same value at that index, if it is known
+  // already; kNoExpr if not.
   using Known = std::function<ExprId(NodeId, const Index&)>;
   void set_known(Known known) { ready_ = std::move(known); }
   // The value at an index that may lie outside of it: there it is anything, and nothing is read.
   ExprId value_or_anything(NodeId id, const Index& index);
 
-  // From here on values are needed only where these hold, and nothing is read elsewhere: that as a bool, kNoExpr if always.
+  // From here on values are needed only where these hold, and nothing is read elsewhere: that as a
+  // bool, kNoExpr if always.
   ExprId only_where(const std::vector<schedule::Guard>& guards) { return guard_ = guard_condition(guards); }
 
-  // From here on, indices that are not proved inside their array by the ranges alone are clamped to it; one that was outside after
-  // all is reported as an error of smelt.
+  // From here on, indices that are not proved inside their array by the ranges alone are clamped to
+  // it; one that was outside after all is reported as an error of smelt.
   void set_clamp(bool clamp) { clamp_ = clamp; }
   Index inside(NodeId id, const Index& index);
 
-  // The row that an index of `indices` means to a gather or scatter. Where its mode leaves it as it is, it may be none of the `extent` rows.
+  // The row that an index of `indices` means to a gather or scatter. Where its mode leaves it as it
+  // is, it may be none of the `extent` rows.
   ExprId row_of(NodeId id, NodeId indices, const Index& at, const IntExpr& extent);
   ExprId is_below(ExprId value, const IntExpr& extent);           // 0 <= value < extent, as a bool
   void report_row(NodeId id, ExprId row, const IntExpr& extent);  // an error where it is none, if the mode wants one
-  // A value as an index, clamped: a symbol of which 0 <= symbol < extent. Its statement goes to the block.
+  // A value as an index, clamped: a symbol of which 0 <= symbol < extent. Its statement goes to the
+  // block.
   IntExpr as_index(ExprId value, const IntExpr& extent);
   IntExpr known_index(ExprId value, const IntExpr& extent);  // the same of a value that needs no clamp
   const Ranges& ranges() const { return ranges_; }

@@ -1,5 +1,5 @@
-// Local reductions: the few elements of a window, one after the other. The innermost axes are written out, the others are
-// serial loops with an accumulator:
+// Local reductions: the few elements of a window, one after the other. The innermost axes are
+// written out, the others are serial loops with an accumulator:
 //
 //   sum = 0
 //   serial c over the channels

@@ -22,16 +22,19 @@ ExprId Builder::round_to_small(ExprId id, DType to) {
   return expand::nearest_small(Val{this, id}, {f.mantissa, f.least, f.most, f.has_infinity}).id;
 }
 
-// Float to integer: saturates, NaN becomes 0. By clamping first, since machines convert out-of-range values each in their own way
-// and the general operation is scalar code on most of them.
+// Float to integer: saturates, NaN becomes 0. By clamping first, since machines convert
+// out-of-range values each in their own way and the general operation is scalar code on most of
+// them.
 ExprId Builder::saturate(ExprId id, DType to) {
   Val x{this, id};
-  // Integers of up to the float's own width less one bit fit it exactly, or are met by the next wider float.
+  // Integers of up to the float's own width less one bit fit it exactly, or are met by the next
+  // wider float.
   if (x.dtype() == DType::F32 && (size_of(to) == 8 || to == DType::U32)) x = widen(x);
   const double low = static_cast<double>(min_int(to)), high = static_cast<double>(max_int(to));
   const Val least = like(x, low);
   const bool exact = size_of(to) < size_of(x.dtype());  // the largest integer is a float too
-  // Below 2^31 (2^63) the largest float is short of the largest integer, which is then chosen after the conversion.
+  // Below 2^31 (2^63) the largest float is short of the largest integer, which is then chosen after
+  // the conversion.
   const Val most = exact ? like(x, high) : like(x, x.dtype() == DType::F32 ? 0x1.fffffep30 : 0x1.fffffffffffffp62);
   const Bounds known = bounds_of(x.id);  // unless it is NaN, which is converted to anything
   Val inside = x;
@@ -43,9 +46,10 @@ ExprId Builder::saturate(ExprId id, DType to) {
   return select(x == x, converted, like(converted, 0)).id;
 }
 
-// max(x, c) and min(x, c) for a constant that is no NaN: one comparison. NaN fails it and stays; of equal zeros the comparison picks
-// the right one. max(x, 0) makes its zeros positive by an addition: what is left is the maximum that processors have, and both together
-// are faster than a comparison and a selection.
+// max(x, c) and min(x, c) for a constant that is no NaN: one comparison. NaN fails it and stays; of
+// equal zeros the comparison picks the right one. max(x, 0) makes its zeros positive by an
+// addition: what is left is the maximum that processors have, and both together are faster than a
+// comparison and a selection.
 ExprId Builder::extreme_of_constant(Op op, const std::vector<ExprId>& args) {
   for (size_t k = 0; k < 2; ++k) {
     const Scalar* known = constant_at(args[k]);

@@ -11,7 +11,8 @@ static Val expanded_for_gpu(Op op, Val a, Val none) {
   switch (op) {
     case Op::Exp: return expand::gpu::exp(a);
     case Op::Exp2: return power_of_two_full(a);
-    // Reduced in f32, and in a branch of their own where x is large; the portable way takes 20 operations of f64.
+    // Reduced in f32, and in a branch of their own where x is large; the portable way takes 20
+    // operations of f64.
     case Op::Sin: return sine(a);
     case Op::Cos: return cosine(a);
     case Op::Tanh: return expand::gpu::tanh(a);
@@ -47,7 +48,8 @@ ExprId Builder::without_factor(ExprId product, double factor) const {
   return kNoExpr;
 }
 
-// x / 2 * (1 + erf(x / sqrt(2))), in whatever order it is written: half the instructions of its parts, and exact in the tail too.
+// x / 2 * (1 + erf(x / sqrt(2))), in whatever order it is written: half the instructions of its
+// parts, and exact in the tail too.
 ExprId Builder::gelu_for_half(const std::vector<ExprId>& factors) {
   for (size_t k = 0; k < 2; ++k) {
     const Apply* sum = at(factors[k]).as_apply(Op::Add);

@@ -13,8 +13,9 @@ namespace {
 
 using Replacements = std::map<Symbol, IntExpr>;
 
-// More facts than this at one place never decide a proof; trying all pairs of them would only take time. What masks say
-// (two bounds for each dimension of a padded array of padded arrays) comes before what follows from it.
+// More facts than this at one place never decide a proof; trying all pairs of them would only take
+// time. What masks say (two bounds for each dimension of a padded array of padded arrays) comes
+// before what follows from it.
 constexpr size_t kMaxFacts = 64;
 constexpr size_t kMaxConsequences = 24;
 constexpr size_t kMaxSteps = 60;
@@ -56,7 +57,8 @@ IntExpr cofactor(const IntExpr& e, const IntExpr::AtomPtr& factor) {
   return quotient;
 }
 
-// The factors that all products of e have in common, where e is below 0 without them: none of them is 0.
+// The factors that all products of e have in common, where e is below 0 without them: none of them
+// is 0.
 std::vector<IntExpr::AtomPtr> common_factors(const IntExpr& e) {
   std::vector<IntExpr::AtomPtr> common;
   bool first = true, below = false;
@@ -74,7 +76,8 @@ std::vector<IntExpr::AtomPtr> common_factors(const IntExpr& e) {
   return below ? common : std::vector<IntExpr::AtomPtr>{};
 }
 
-// What else e >= 0 says: a quotient that is at least 1, a minimum or maximum that bounds both its sides.
+// What else e >= 0 says: a quotient that is at least 1, a minimum or maximum that bounds both its
+// sides.
 void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int depth = 0) {
   if (e.constant() || depth > 4 || into.size() >= (depth > 0 ? kMaxConsequences : kMaxFacts)) return;
   if (std::find(into.begin(), into.end(), e) != into.end()) return;
@@ -107,7 +110,8 @@ void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int dep
   }
 }
 
-// Sizes that must be >= 1 for e >= 0: with every symbol >= 0, one product outweighs all the rest, so no factor of it is 0.
+// Sizes that must be >= 1 for e >= 0: with every symbol >= 0, one product outweighs all the rest,
+// so no factor of it is 0.
 void positive_sizes(const IntExpr& e, std::set<Symbol>& into) {
   const IntExpr::Term* positive = nullptr;
   bool below = false;  // a negative constant
@@ -124,7 +128,8 @@ void positive_sizes(const IntExpr& e, std::set<Symbol>& into) {
       if (atom->symbol) into.insert(*atom->symbol);
 }
 
-// Where e >= 0 says size >= k: the size, and k. Whatever is taken from it is not negative: sizes, loop variables, remainders.
+// Where e >= 0 says size >= k: the size, and k. Whatever is taken from it is not negative: sizes,
+// loop variables, remainders.
 std::optional<std::pair<Symbol, int64_t>> least_size(const IntExpr& e) {
   std::optional<std::pair<Symbol, int64_t>> least;
   int64_t constant = 0;
@@ -146,7 +151,8 @@ std::optional<std::pair<Symbol, int64_t>> least_size(const IntExpr& e) {
   return least;
 }
 
-// Narrows the range of the innermost variable that a fact bounds alone; the bound then names outer variables only.
+// Narrows the range of the innermost variable that a fact bounds alone; the bound then names outer
+// variables only.
 void narrow(const IntExpr& fact, const std::vector<std::pair<Symbol, IntExpr>>& variables, Ranges& ranges) {
   for (auto v = variables.rbegin(); v != variables.rend(); ++v) {
     if (!fact.mentions(v->first)) continue;
@@ -177,8 +183,8 @@ IntExpr with_least_remainders(const IntExpr& e) {
   return least;
 }
 
-// Other ways to say e >= 0. Without its remainders, which says more. And without its quotients, one at a time; each of those
-// forms says exactly the same:
+// Other ways to say e >= 0. Without its remainders, which says more. And without its quotients, one
+// at a time; each of those forms says exactly the same:
 //   rest + c * (a // b) >= 0   is   a // b >= -(rest // c)     is   a + (rest // c) * b >= 0
 //   rest - c * (a // b) >= 0   is   a // b <= rest // c        is   (rest // c + 1) * b - 1 - a >= 0
 // And b times e, which can meet facts with b * (a // b): e is an integer, so b * e > -b is enough.
@@ -190,7 +196,8 @@ std::vector<IntExpr> other_forms(const IntExpr& e, const std::vector<std::pair<S
     for (const auto& t : form.terms()) {
       if (t.atoms.size() != 1 || t.atoms[0]->kind != AtomKind::FloorDiv) continue;
       const IntExpr::Atom& atom = *t.atoms[0];
-      // Loop variables beside the quotient go into it: c * (a // b) + c * q is c * ((a + q * b) // b).
+      // Loop variables beside the quotient go into it: c * (a // b) + c * q is c * ((a + q * b) //
+      // b).
       IntExpr inside = atom.a, rest = 0;
       bool divides = true;
       for (const auto& other : form.terms()) {
@@ -220,7 +227,8 @@ bool same_atoms(const IntExpr::Term& x, const IntExpr::Term& y) {
                     [](const auto& a, const auto& b) { return a->key == b->key; });
 }
 
-// Multiples of e that can meet a fact, where the fact bounds a multiple of something in e: k * e + k - 1 >= 0 says e > -1.
+// Multiples of e that can meet a fact, where the fact bounds a multiple of something in e: k * e +
+// k - 1 >= 0 says e > -1.
 void add_multiples(const IntExpr& e, const std::vector<IntExpr>& facts, std::vector<IntExpr>& into) {
   for (const IntExpr& fact : facts)
     for (const auto& f : fact.terms())
@@ -385,7 +393,8 @@ bool Facts::proves(const IntExpr& e, int effort) const {
   }
 }
 
-// rest + min(a, b) >= 0 where both sides are, rest - min(a, b) >= 0 where one is; of maxima the other way round.
+// rest + min(a, b) >= 0 where both sides are, rest - min(a, b) >= 0 where one is; of maxima the
+// other way round.
 bool Facts::proves_sides(const IntExpr& e, int effort) const {
   for (const auto& t : e.terms()) {
     if (t.atoms.size() != 1 || std::abs(t.coefficient) != 1) continue;
@@ -419,7 +428,8 @@ bool Facts::search(const IntExpr& e, int effort) const {
     }
   }
   if (effort + 1 < kEfforts) return false;
-  // Whatever the loops say: minima and maxima are not taken apart where an index was built by such a proof.
+  // Whatever the loops say: minima and maxima are not taken apart where an index was built by such
+  // a proof.
   if (proves_nonnegative(e, {})) return true;
   size_t steps = 0;
   Prepared& p = raised();

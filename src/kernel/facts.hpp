@@ -1,4 +1,5 @@
-// What is known of the integers at a place in a kernel: the loops around it, the masks that hold there, the sizes of the call.
+// What is known of the integers at a place in a kernel: the loops around it, the masks that hold
+// there, the sizes of the call.
 #pragma once
 
 #include <map>
@@ -17,15 +18,16 @@ class Proved;
 
 class Facts {
  public:
-  // `launch_sizes` are symbols with a value, a later one may use earlier ones: a proof looks at the values where the symbols
-  // alone do not do. What is proved is kept in `proved`, if there are some, for other places where the same is known.
+  // `launch_sizes` are symbols with a value, a later one may use earlier ones: a proof looks at the
+  // values where the symbols alone do not do. What is proved is kept in `proved`, if there are
+  // some, for other places where the same is known.
   explicit Facts(std::vector<std::pair<Symbol, IntExpr>> launch_sizes = {}, Proved* proved = nullptr);
 
   void add_range(Symbol symbol, const IntExpr& extent);  // 0 <= symbol < extent, so the extent is >= 1
   void add(const IntExpr& e);                            // e >= 0
 
-  // True when e >= 0 follows. A size is taken to be >= 1 only where that follows too: from a loop around it that runs. More
-  // effort looks further; without a number, as far as it goes.
+  // True when e >= 0 follows. A size is taken to be >= 1 only where that follows too: from a loop
+  // around it that runs. More effort looks further; without a number, as far as it goes.
   static constexpr int kEfforts = 4;
   bool proves(const IntExpr& e, int effort) const;
   bool proves(const IntExpr& e) const;
@@ -68,8 +70,8 @@ class Facts {
   mutable std::shared_ptr<Found> found_;  // empty until something is asked
 };
 
-// What has been proved so far, by what is known at the place: a kernel that is verified again after a pass is proved again only
-// where the pass has changed something.
+// What has been proved so far, by what is known at the place: a kernel that is verified again after
+// a pass is proved again only where the pass has changed something.
 class Proved {
  private:
   friend class Facts;

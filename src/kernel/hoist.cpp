@@ -120,7 +120,8 @@ class Hoist {
     return count;
   }
 
-  // The largest expressions that are the same for all elements, or for those of a column, in order. Leaves stay.
+  // The largest expressions that are the same for all elements, or for those of a column, in order.
+  // Leaves stay.
   std::vector<ExprId> invariants(const std::vector<ExprId>& roots, const std::unordered_set<LocalId>& given,
                                  int columns) const {
     const std::unordered_map<ExprId, bool> same =
@@ -135,7 +136,8 @@ class Hoist {
     return found;
   }
 
-  // Constants, scalars, and locals of the team or of the columns; positions and what is read from arrays stay where they are.
+  // Constants, scalars, and locals of the team or of the columns; positions and what is read from
+  // arrays stay where they are.
   bool is_same(const Expr& e, const std::unordered_set<LocalId>& given, int columns) const {
     return e.match([](const Const&) { return true; }, [](const Cast&) { return true; },
                    [](const Bitcast&) { return true; }, [](const Apply&) { return true; },

@@ -11,8 +11,8 @@ namespace {
 
 using Loads = std::map<int, std::set<ExprId>>;  // of each array
 
-// A statement, its number among runs of simple statements in the order of the program, and what it loads itself. What a run loads, it
-// loads once.
+// A statement, its number among runs of simple statements in the order of the program, and what it
+// loads itself. What a run loads, it loads once.
 struct ArrayUse {
   const Stmt* statement;
   int run;
@@ -39,7 +39,8 @@ bool every_iteration_stores_its_own(const Stored& stored) {
   });
 }
 
-// The statements of a phase with either the bodies of its loops or their interiors: what is run for one element.
+// The statements of a phase with either the bodies of its loops or their interiors: what is run for
+// one element.
 class OneForm {
  public:
   OneForm(const Kernel& kernel, const Phase& phase, bool interiors) : kernel_(kernel), interiors_(interiors) {
@@ -48,7 +49,8 @@ class OneForm {
     walk(phase.body, around);
   }
 
-  // Whether all that is read of `input` is read at the index of the element of `output` that takes its place, before that is stored.
+  // Whether all that is read of `input` is read at the index of the element of `output` that takes
+  // its place, before that is stored.
   bool reads_before(int input, int output) const {
     const auto stores = stores_.find(output);
     if (stores == stores_.end()) return false;
@@ -126,7 +128,8 @@ class OneForm {
     return found;
   }
 
-  // Whether this run adds what it loads to what all threads join, and somebody waits for: one of these locals.
+  // Whether this run adds what it loads to what all threads join, and somebody waits for: one of
+  // these locals.
   bool is_waited_for(ExprId load, int input, int run, const std::set<LocalId>& waited) const {
     return std::any_of(uses_.begin(), uses_.end(), [&](const ArrayUse& use) {
       const auto* assign = use.statement->get_if<Assign>();

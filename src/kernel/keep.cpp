@@ -1,5 +1,5 @@
-// Values that one pass over a row computes and a later pass needs again: kept in scratch when computing them twice costs more than
-// writing and reading them once.
+// Values that one pass over a row computes and a later pass needs again: kept in scratch when
+// computing them twice costs more than writing and reading them once.
 //
 //   pass 1:  s += exp(x[i] - m)            pass 1:  t = exp(x[i] - m); kept[i] = t; s += t
 //   pass 2:  y[i] = exp(x[i] - m) / s  ->  pass 2:  y[i] = kept[i] / s
@@ -120,7 +120,8 @@ class Reuse {
   std::vector<std::map<ExprId, ExprId>> rewritten_;  // by stage
 };
 
-// What reads a local that its own pass still assigns (an accumulator on its way) is another value once the pass is done.
+// What reads a local that its own pass still assigns (an accumulator on its way) is another value
+// once the pass is done.
 void drop_unfinished(const Builder& builder, const std::vector<Stmt>& body, std::set<ExprId>& used) {
   std::set<LocalId> assigned;
   for (const Stmt& s : body)

@@ -1,5 +1,5 @@
-// Kernel: the loop-level form of one launch. The same grammar serves SIMT (GPU) and SIMD (CPU) targets; schedules choose
-// different loops for each.
+// Kernel: the loop-level form of one launch. The same grammar serves SIMT (GPU) and SIMD (CPU)
+// targets; schedules choose different loops for each.
 //
 //   Kernel := params, locals, buffers, exprs, phases
 //   Param  := Input | Output | Temporary (an array in memory, with dims)  | Scalar (a rank-0 value)  | Size (a symbol)
@@ -31,32 +31,39 @@
 //           | Load(param or buffer, index, mask?, other)
 //           | Random(draw, seed, offset, stream, IntExpr)   u32: that element of an array of random words (ops/philox.hpp)
 //
-// Scan. `local` is a new value of each lane: expr of lane 0 to that of the lane at hand, joined by `op` in a fixed order that neither
-// times nor addresses change; `exclusive`: without the lane's own, `start` where it restarts. Sums of floats take -0 for the value of
-// nothing, so that -0 stays. It stands directly in the Vector loop. With `over_grid` (GPU only) iterations of the Grid loop follow on
-// each other: this one is number `part` of `parts`, whose loops each take one step; the phase has a counter, by which iterations
-// begin in order; the parts meet in the words of `meet`, a temporary whose last dimensions are [3, parts, scan_words()], 0 before.
+// Scan. `local` is a new value of each lane: expr of lane 0 to that of the lane at hand, joined by
+// `op` in a fixed order that neither times nor addresses change; `exclusive`: without the lane's
+// own, `start` where it restarts. Sums of floats take -0 for the value of nothing, so that -0
+// stays. It stands directly in the Vector loop. With `over_grid` (GPU only) iterations of the Grid
+// loop follow on each other: this one is number `part` of `parts`, whose loops each take one step;
+// the phase has a counter, by which iterations begin in order; the parts meet in the words of
+// `meet`, a temporary whose last dimensions are [3, parts, scan_words()], 0 before.
 //
-// Pipeline (GPU only). A Serial loop with `stages` makes parts of scratch buffers, whose first dimension is the stages, in Vector loops,
-// and multiplies them behind these. Both have stage var % stages alone, so that a part may be made while the ones before it are multiplied:
-// as many iterations ahead as parts_ahead() says (pipeline.hpp). The printer adds the waiting for parts and threads; its body has no Barrier.
+// Pipeline (GPU only). A Serial loop with `stages` makes parts of scratch buffers, whose first
+// dimension is the stages, in Vector loops, and multiplies them behind these. Both have stage var %
+// stages alone, so that a part may be made while the ones before it are multiplied: as many
+// iterations ahead as parts_ahead() says (pipeline.hpp). The printer adds the waiting for parts and
+// threads; its body has no Barrier.
 //
-// Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of threads). Thread: over the
-// threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector; GPU: spread over the threads of the team, `lanes` neighbours to
-// a thread); its body is written for one lane, and runs only where var < extent (the printer masks the
-// tail); Serial and Unrolled loops may stand inside it, their extents uniform, but no other Vector loop. Unrolled and Serial:
+// Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of
+// threads). Thread: over the threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector;
+// GPU: spread over the threads of the team, `lanes` neighbours to a thread); its body is written
+// for one lane, and runs only where var < extent (the printer masks the tail); Serial and Unrolled
+// loops may stand inside it, their extents uniform, but no other Vector loop. Unrolled and Serial:
 // in order. A local assigned inside a Vector loop but declared outside is one value per lane, until
-// Combine makes it uniform; on a GPU another Vector loop may go over these lanes, as many of them as accumulator_lanes() says to a
-// thread. What stands outside of Vector loops is the same for the whole team.
+// Combine makes it uniform; on a GPU another Vector loop may go over these lanes, as many of them
+// as accumulator_lanes() says to a thread. What stands outside of Vector loops is the same for the
+// whole team.
 //
 // Columns (GPU only). The elements of a Vector loop may be rows of `columns` columns, element n in
 // column n % columns. A step of the team takes whole rows, so that a lane meets the elements of one
 // column only, in this loop and in every other one of as many columns. A Combine over columns joins
 // the lanes of each column; then a lane has the value of its column.
 //
-// Types in registers: bool is a condition (i1), every other dtype is itself. f16 and bf16 are bits to load, keep and store; what
-// computes with them takes a Cast to f32 and one back, with one rounding. Index expressions stay one per dimension until verify() has proved them
-// inside the array's dims; only the printers flatten them.
+// Types in registers: bool is a condition (i1), every other dtype is itself. f16 and bf16 are bits
+// to load, keep and store; what computes with them takes a Cast to f32 and one back, with one
+// rounding. Index expressions stay one per dimension until verify() has proved them inside the
+// array's dims; only the printers flatten them.
 #pragma once
 
 #include <algorithm>
@@ -105,8 +112,9 @@ struct ScratchBuffer {
   std::vector<IntExpr> dims;  // row-major
   Scope scope = Scope::Workgroup;
   Lifetime lifetime = Lifetime::Always;
-  // The pieces of 16 bytes within a row of 128 or 64 change places by the number of the row, so that neither who goes along the rows nor
-  // who goes across them meets one bank again and again: as PTX ISA has it, "swizzling modes". Of 2 bytes an element.
+  // The pieces of 16 bytes within a row of 128 or 64 change places by the number of the row, so
+  // that neither who goes along the rows nor who goes across them meets one bank again and again:
+  // as PTX ISA has it, "swizzling modes". Of 2 bytes an element.
   bool swizzled = false;
 };
 
@@ -117,7 +125,8 @@ struct Access {
   std::vector<IntExpr> index;
 };
 
-// What expansions compute with. Outside of the operands stated the result is undefined, and a division may trap.
+// What expansions compute with. Outside of the operands stated the result is undefined, and a
+// division may trap.
 enum class RawOp : uint8_t {
   // Of every target.
   TruncDiv,  // integers, rounded toward zero; divisor not 0, not MIN / -1
@@ -125,7 +134,8 @@ enum class RawOp : uint8_t {
   Shl,
   Shr,    // integers by 0 <= count < width; Shr keeps the sign of signed ones
   ToInt,  // a float to the signed integer of its width, truncated; any value without a trap when it does not fit
-  // Of a CPU that has such instructions: what is added to, and words of u32 with what is multiplied pair by pair.
+  // Of a CPU that has such instructions: what is added to, and words of u32 with what is multiplied
+  // pair by pair.
   DotBF16,   // an f32, and two bf16 in each word; subnormal numbers count as 0
   DotBytes,  // an i32, which wraps; four u8, and four i8
   // Of f32 on a GPU; what they promise is in smelt/static/unit.hpp.
@@ -140,8 +150,9 @@ enum class RawOp : uint8_t {
   Cosine,
   RoundF16,  // to the nearest value of that format, which stays f32
   RoundBF16,
-  // Of a GPU: what the thread n to the right has for x; n is a constant i32, negative to the left. It is in a Vector loop of 32 lanes
-  // that a team of 32 threads runs, each one of them; where that thread is none of the 32, the value is anything.
+  // Of a GPU: what the thread n to the right has for x; n is a constant i32, negative to the left.
+  // It is in a Vector loop of 32 lanes that a team of 32 threads runs, each one of them; where that
+  // thread is none of the 32, the value is anything.
   FromThread,
 };
 
@@ -214,8 +225,8 @@ struct TeamForms;  // team_forms.hpp
 
 // The kinds of statements.
 struct Stmt;
-// The elements of a Vector loop on a CPU between which conditions hold: of first .. last-1, if each of `holds` is at least 0, this
-// body does what that of the loop does.
+// The elements of a Vector loop on a CPU between which conditions hold: of first .. last-1, if each
+// of `holds` is at least 0, this body does what that of the loop does.
 struct Interior {
   IntExpr first, last;  // 0 <= first, last <= extent
   std::vector<IntExpr> holds;
@@ -246,8 +257,8 @@ struct Assign {
   LocalId local;
   ExprId value;
 };
-// Argument reductions combine `local` and `index_local` together: the extreme of `local` (nan wins),
-// and of equals the smallest index.
+// Argument reductions combine `local` and `index_local` together: the extreme of `local` (nan
+// wins), and of equals the smallest index.
 struct Combine {
   LocalId local;
   Op op;  // Add, Mul, Max, Min, And, Or
@@ -272,9 +283,10 @@ struct Scan {
 struct Turn {
   int buffer, source;
 };
-// Of the sums of a tile (Kernel::fragments). Weigh, of each row of a fragment that has weights: its maximum m becomes that of m and
-// the scores `by`; these become exp(score - m); the total and the sums so far are rescaled, and the new weights are added to the
-// total. A row of which every score was -inf has a maximum of -inf, weights of 0 and a total of 0.
+// Of the sums of a tile (Kernel::fragments). Weigh, of each row of a fragment that has weights: its
+// maximum m becomes that of m and the scores `by`; these become exp(score - m); the total and the
+// sums so far are rescaled, and the new weights are added to the total. A row of which every score
+// was -inf has a maximum of -inf, weights of 0 and a total of 0.
 struct Matrix {
   enum class Step : uint8_t { Clear, Multiply, Put, Weigh, PutRows } step;
   int fragment = 0;
@@ -318,7 +330,8 @@ struct Stmt : OneOf<Loop, Let, Assign, Combine, Scan, Turn, Matrix, Alloc, Store
   using OneOf::OneOf;
 };
 
-// GPU: the threads that run one iteration of the Grid loop together. A power of two; above those of one workgroup, they are a cluster.
+// GPU: the threads that run one iteration of the Grid loop together. A power of two; above those of
+// one workgroup, they are a cluster.
 struct Team {
   int threads = 0;    // 0: CPU
   int workgroup = 0;  // threads of a workgroup; it runs workgroup / threads iterations when that is more than one
@@ -327,7 +340,8 @@ struct Team {
   int cluster() const { return threads > workgroup ? threads / workgroup : 1; }
 };
 
-// Values of an accumulator that one thread of a GPU keeps side by side: element n of a step goes to n modulo this.
+// Values of an accumulator that one thread of a GPU keeps side by side: element n of a step goes to
+// n modulo this.
 constexpr int accumulator_lanes(int lanes, int unroll) {
   int slots = 1;
   while (2 * slots <= lanes * unroll && slots < 4) slots *= 2;
@@ -339,8 +353,8 @@ inline int scan_words(DType t) { return size_of(t) > 4 ? 2 : 1; }
 
 // GPU: a function of a phase. A launch takes the first that may run.
 struct Variant {
-  // Fast: where extents are multiples of the lanes. Odd: where they need not be. Any: every size and address. Ending: inside of the
-  // phase before, run by the workgroup that is done last.
+  // Fast: where extents are multiples of the lanes. Odd: where they need not be. Any: every size
+  // and address. Ending: inside of the phase before, run by the workgroup that is done last.
   enum class Form : uint8_t { Fast, Odd, Any, Ending };
   Form form = Form::Any;
   bool vectors = false;             // accesses of several neighbours at once, where addresses and sizes allow
@@ -367,7 +381,8 @@ struct Phase {
 // The threads of the device that runs a kernel, and whether what it writes bypasses the caches.
 inline const Symbol kLaunchThreads = Symbol::launch("threads"), kLaunchStream = Symbol::launch("stream");
 
-// A size that is computed at launch from the sizes of the call and of kLaunchThreads: how many ways a reduction is split, say.
+// A size that is computed at launch from the sizes of the call and of kLaunchThreads: how many ways
+// a reduction is split, say.
 struct LaunchSize {
   Symbol symbol;  // of kind Launch or Multiplier; a Size param has it too
   IntExpr value;
@@ -376,18 +391,19 @@ struct LaunchSize {
 // What stands for a divisor in a division by multiplication (multipliers.hpp); never for 0.
 IntExpr multiplier_of(const IntExpr& divisor);
 
-// A local of type i64 that index expressions may use, as Symbol::local(local): a gathered index after its clamp, or one that the condition
-// of an Each has found inside.
+// A local of type i64 that index expressions may use, as Symbol::local(local): a gathered index
+// after its clamp, or one that the condition of an Each has found inside.
 struct IndexLocal {
   LocalId local;
   IntExpr extent;  // 0 <= value < extent, by construction
 };
 
-// Outputs larger than this in total do not stay in the caches until they are read again, unless the last cache is a large one, so they
-// are written past them.
+// Outputs larger than this in total do not stay in the caches until they are read again, unless the
+// last cache is a large one, so they are written past them.
 inline constexpr int64_t kStreamBytes = 8 << 20;
 
-// What a clamped kernel stores as its error when an index was outside: a mistake of the compiler, not of the caller.
+// What a clamped kernel stores as its error when an index was outside: a mistake of the compiler,
+// not of the caller.
 inline constexpr int32_t kOutsideOfArray = -1;
 
 // A piece of work of a batch: arrays and sizes of its own for one of the batch's bodies.
@@ -397,9 +413,10 @@ struct Part {
   std::vector<std::pair<Symbol, IntExpr>> sizes;  // what symbols of the body's own stand for
 };
 
-// The sums of a tile that matrix units of a GPU add up: each warp of the team has a part of the tile in its registers. A
-// factor is staged in rows of width(n) neighbours, n of them along the inner axis or along its own (rows or columns), whichever has
-// neighbours in memory: [stages, n / width(n), the other axis, width(n)], swizzled.
+// The sums of a tile that matrix units of a GPU add up: each warp of the team has a part of the
+// tile in its registers. A factor is staged in rows of width(n) neighbours, n of them along the
+// inner axis or along its own (rows or columns), whichever has neighbours in memory: [stages, n /
+// width(n), the other axis, width(n)], swizzled.
 struct Fragment {
   DType factors, sums;
   int rows, columns, inner;         // of the tile, and of the part that is staged at a time
@@ -408,10 +425,12 @@ struct Fragment {
   bool rows_along_inner, columns_along_inner;
   static constexpr int64_t width(int64_t n) { return n % 64 == 0 ? 64 : 32; }
   bool has_weights = false;  // each row has a maximum and a total (Matrix::Step::Weigh)
-  // Scratch of Scope::Lane that Vector loops find the sums in, as [pair, 2]: neighbours in a row (pair_at). -1: none does.
+  // Scratch of Scope::Lane that Vector loops find the sums in, as [pair, 2]: neighbours in a row
+  // (pair_at). -1: none does.
   int registers = -1;
   int pairs() const { return rows * columns / 2; }
-  // Whether four warps have 64 rows and all columns, as instructions of compute capability 9.0 take them.
+  // Whether four warps have 64 rows and all columns, as instructions of compute capability 9.0 take
+  // them.
   bool in_groups() const { return down * 16 == rows && down % 4 == 0 && columns % 64 == 0 && columns <= 256; }
 };
 
@@ -431,7 +450,8 @@ struct Kernel {
   std::vector<Phase> phases;
   std::vector<LaunchSize> launch_sizes;  // in order: a later one may use an earlier one
   std::vector<IndexLocal> index_locals;
-  // Each is >= 0 in every call: what the graph's constraints say of the sizes, checked when they are bound.
+  // Each is >= 0 in every call: what the graph's constraints say of the sizes, checked when they
+  // are bound.
   std::vector<IntExpr> assumptions;
   std::map<ExprId, std::string>
       labels;                     // the operation of the program that an expression is the value of, for comments
@@ -441,10 +461,12 @@ struct Kernel {
   std::vector<std::string_view> undone;  // passes whose result could not be proved: slower, never wrong
   int counter_param =
       -1;  // i32[1]: how many workgroups are done, for a phase that is run by the last; 0 between launches
-  // i32[1]: a gather that meets an index out of range stores its place in `checks` + 1 here; or it is kOutsideOfArray.
+  // i32[1]: a gather that meets an index out of range stores its place in `checks` + 1 here; or it
+  // is kOutsideOfArray.
   int error_param = -1;
   std::vector<NodeId> checks;  // gathers whose indices are checked
-  // A batch: independent work of like kind in one launch, every form of it once. All else but the name is empty then.
+  // A batch: independent work of like kind in one launch, every form of it once. All else but the
+  // name is empty then.
   std::vector<Kernel> bodies;
   std::vector<Part> parts;
   bool is_batch() const { return !bodies.empty(); }
@@ -478,10 +500,12 @@ std::string print(const Kernel& kernel);
 // With comments that say which operations of the program a line computes.
 std::string print_with_labels(const Kernel& kernel);
 
-// Proves that every index of every access lies inside its array (from the ranges of the loops; sizes may be symbols), or is
-// guarded by its mask, that locals are defined before use, and that dtypes agree. Throws InternalError with the access at fault.
+// Proves that every index of every access lies inside its array (from the ranges of the loops;
+// sizes may be symbols), or is guarded by its mask, that locals are defined before use, and that
+// dtypes agree. Throws InternalError with the access at fault.
 void verify(const Kernel& kernel);
-// The same, of a kernel that may have been verified before in another form; `proved` keeps what was proved then.
+// The same, of a kernel that may have been verified before in another form; `proved` keeps what was
+// proved then.
 class Proved;
 void verify(const Kernel& kernel, Proved& proved);
 

@@ -1,4 +1,5 @@
-// Computes the offset of every lane by itself and compares it with what the form of the access says.
+// Computes the offset of every lane by itself and compares it with what the form of the access
+// says.
 #include "kernel/lane_faults.hpp"
 
 #include <fmt/format.h>
@@ -111,7 +112,8 @@ class LaneOffsets {
     return sum;
   }
 
-  // Whether a difference that is linear in the lanes is known to be at least 0 in the first and in the last.
+  // Whether a difference that is linear in the lanes is known to be at least 0 in the first and in
+  // the last.
   bool binds(const IntExpr& difference) const {
     return difference.coefficient_of(var_) && holds(at(difference, 0)) && holds(at(difference, lanes_ - 1));
   }
@@ -119,7 +121,8 @@ class LaneOffsets {
   const Symbol var_;
   const int lanes_;
   const IntExpr first_;
-  // Nothing of where symbols lie: what is asked here follows from how they are divided, and a proof for each lane takes long.
+  // Nothing of where symbols lie: what is asked here follows from how they are divided, and a proof
+  // for each lane takes long.
   const Ranges ranges_ = Ranges::inside_loops();
   std::vector<IntExpr> holds_;
   std::unordered_map<IntExpr::AtomPtr, Division> first_divisions_;

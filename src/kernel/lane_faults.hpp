@@ -21,8 +21,9 @@ struct LaneSteps {
 
 LaneSteps steps_of(const Loop& loop);
 
-// The row of scratch in which the lanes are neighbours, without its number, and how far beyond its multiples of a line of the cache
-// lane 0 is in steps that begin at one. Nothing where the lanes do not fill lines.
+// The row of scratch in which the lanes are neighbours, without its number, and how far beyond its
+// multiples of a line of the cache lane 0 is in steps that begin at one. Nothing where the lanes do
+// not fill lines.
 struct LineRow {
   std::pair<int, std::string> row;
   int64_t column = 0;
@@ -32,11 +33,12 @@ std::optional<LineRow> line_row(const Kernel& kernel, const Access& access, cons
 // An index in one lane of a step.
 IntExpr in_lane(const LaneSteps& steps, const IntExpr& e, int lane);
 
-// The same with a quotient of a quotient as one: what lanes share of x // 56 // 56 may wrap around once in 3136 of them, not in 56.
+// The same with a quotient of a quotient as one: what lanes share of x // 56 // 56 may wrap around
+// once in 3136 of them, not in 56.
 IntExpr merged_quotients(const IntExpr& e);
 
-// The first lane that does not lie at `offset` as the form says, as a text; "" where all are proved. `active`: the lanes that a
-// mask lets read.
+// The first lane that does not lie at `offset` as the form says, as a text; "" where all are
+// proved. `active`: the lanes that a mask lets read.
 std::string lane_fault(const LaneSteps& steps, const LaneAccess& access, const IntExpr& offset,
                        const std::vector<bool>* active);
 

@@ -1,4 +1,5 @@
-// How indices differ between the neighbouring elements of a Vector loop that a thread of a GPU takes at a time: its group.
+// How indices differ between the neighbouring elements of a Vector loop that a thread of a GPU
+// takes at a time: its group.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +28,17 @@ class Offsets {
 
 class LaneGroups {
  public:
-  // `peeled`: the groups of a loop that is peeled begin where `origin` + its variable is a multiple of the lanes; else the variable is.
-  // Outside of Vector loops, `loop` is nullptr and nothing varies.
+  // `peeled`: the groups of a loop that is peeled begin where `origin` + its variable is a multiple
+  // of the lanes; else the variable is. Outside of Vector loops, `loop` is nullptr and nothing
+  // varies.
   LaneGroups(const Kernel& kernel, const PhaseUses& uses, const Loop* loop, int lanes, bool peeled)
       : kernel_(kernel), uses_(uses), loop_(loop), lanes_(lanes), peeled_(peeled) {}
 
   // Whether elements of the loop differ in a value.
   bool varies(const IntExpr& e) const;
   bool varies(ExprId id) const;
-  // By how much the value grows from one lane to the next: 0, 1, -1, or nothing that is the same for all lanes. `when` gets
-  // what must be at least 0 for that.
+  // By how much the value grows from one lane to the next: 0, 1, -1, or nothing that is the same
+  // for all lanes. `when` gets what must be at least 0 for that.
   std::optional<int> step(const IntExpr& e, std::vector<IntExpr>& when) const;
   // Whether lane 0 has a multiple of the lanes, where each of `when` is at least 0.
   bool divisible(const IntExpr& e, std::vector<IntExpr>& when) const;
@@ -55,7 +57,8 @@ class LaneGroups {
   const bool peeled_;
 };
 
-// Whether what holds under these conditions may be used by the variant: the odd one has sizes that are no multiples.
+// Whether what holds under these conditions may be used by the variant: the odd one has sizes that
+// are no multiples.
 bool may_require(bool holds, const std::vector<IntExpr>& when, const Variant& variant);
 
 // An access of a group to an array.
@@ -64,8 +67,9 @@ struct GroupAccess {
   DType dtype;
   IntExpr offset;
 };
-// Whether its lanes are neighbouring elements that one aligned access covers: 1, or -1 where they are downwards and that is asked
-// for; else 0. The variant then requires what that takes of sizes and of the address.
+// Whether its lanes are neighbouring elements that one aligned access covers: 1, or -1 where they
+// are downwards and that is asked for; else 0. The variant then requires what that takes of sizes
+// and of the address.
 int step_of_group(const LaneGroups& groups, const LoopShape& shape, const GroupAccess& access, bool downwards,
                   Variant& variant);
 

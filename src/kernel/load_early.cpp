@@ -135,8 +135,8 @@ class EarlyLoads {
     }
   }
 
-  // A loop that stores on the way: what many of its iterations read is loaded first. The compiler itself has few loads under way
-  // across stores.
+  // A loop that stores on the way: what many of its iterations read is loaded first. The compiler
+  // itself has few loads under way across stores.
   IterationLoads batch_of(const Loop& loop) const {
     const bool stores = std::any_of(loop.body.begin(), loop.body.end(), [](const Stmt& s) { return s.is<Store>(); });
     if (loop.kind != LoopKind::Serial || loop.unroll < 2 || !stores) return {};
@@ -207,7 +207,8 @@ class EarlyLoads {
     return !depends && vector.groups.varies(id) && !is_of_column(id, vector);
   }
 
-  // Sums of matrix units that neighbours take from shared scratch: one by one they would come from a quarter of its banks.
+  // Sums of matrix units that neighbours take from shared scratch: one by one they would come from
+  // a quarter of its banks.
   bool is_group_of_scratch(ExprId id, const Load& load, const Vector& vector) {
     const ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(load.access.array)];
     return !kernel_.fragments.empty() && vector.shape.lanes > 1 && !vector.shape.peeled && load.mask == kNoExpr &&
@@ -228,8 +229,8 @@ class EarlyLoads {
     return true;
   }
 
-  // Whether an expression of a loop over columns depends on the column alone. The compiler sees that
-  // it is the same in all steps, unless it is loaded into the registers of each.
+  // Whether an expression of a loop over columns depends on the column alone. The compiler sees
+  // that it is the same in all steps, unless it is loaded into the registers of each.
   bool is_of_column(ExprId root, const Vector& vector) {
     if (vector.loop.columns == 0) return false;
     const auto [known, fresh] = found_.of_columns.try_emplace({&vector.loop, root}, false);
@@ -275,7 +276,8 @@ class EarlyLoads {
     return made;
   }
 
-  // As of a factor for each channel, where a channel is many groups: the compiler does not see it in the quotient.
+  // As of a factor for each channel, where a channel is many groups: the compiler does not see it
+  // in the quotient.
   bool lanes_read_one(ExprId id, const Vector& vector) {
     std::vector<IntExpr> when;
     return vector.shape.lanes > 1 && vector.groups.step(found_.offsets.of(id), when) == 0 && when.empty();

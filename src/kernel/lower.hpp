@@ -9,7 +9,8 @@
 
 namespace smelt::kernel {
 
-// What an observer of lower() sees first: the lowering itself, before the first of passes(). `run` is null.
+// What an observer of lower() sees first: the lowering itself, before the first of passes(). `run`
+// is null.
 inline constexpr Pass kLowering{"lowering", "a scheduled group becomes loops", true, true, nullptr};
 
 // The kernel after all passes, verified. Where an index cannot be proved inside its array, the

@@ -1,4 +1,5 @@
-// Blocked sums over windows: each thread has several results at a time, so that what it has loaded serves all of them.
+// Blocked sums over windows: each thread has several results at a time, so that what it has loaded
+// serves all of them.
 //
 //   grid %g over parts of the lanes, and the blocks along shared axes
 //     totals = 0                                    one for each result of a block
@@ -253,8 +254,8 @@ void PointwiseLowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks,
                            innermost && some > 1 ? some : 0));
     products = std::move(wrapped);
   }
-  // The printer joins loads of neighbours within one block of statements; a loop of one step keeps the
-  // indices that they depend on out of it.
+  // The printer joins loads of neighbours within one block of statements; a loop of one step keeps
+  // the indices that they depend on out of it.
   if (products.empty() || !products.back().is<Loop>())
     products = single(loop(LoopKind::Serial, Symbol::loop("w"), 1, std::move(products)));
   append(lanes, std::move(products));
@@ -353,8 +354,8 @@ void PointwiseLowering::store_blocks(const Blocks& blocks, const Totals& totals,
 
 constexpr int64_t kBanks = 32;  // of shared memory
 
-// Rows of results that are no whole number of blocks begin anywhere: a thread's own results would be
-// stored one by one, and each would touch a sector of its own, or half of one.
+// Rows of results that are no whole number of blocks begin anywhere: a thread's own results would
+// be stored one by one, and each would touch a sector of its own, or half of one.
 bool PointwiseLowering::stores_across() const {
   constexpr int64_t kApart = 4;                            // columns
   const int64_t most = (schedule_.plain ? 32 : 96) << 10;  // bytes
@@ -368,7 +369,8 @@ bool PointwiseLowering::stores_across() const {
   return bytes <= most;
 }
 
-// Sums go through scratch to the threads that store them, where neighbours are neighbours in memory.
+// Sums go through scratch to the threads that store them, where neighbours are neighbours in
+// memory.
 //
 //   vector %i over the lanes: scratch[result, %i] = total
 //   vector %i over the lanes and the columns of a block: out = f(scratch)

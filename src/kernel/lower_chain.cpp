@@ -1,4 +1,5 @@
-// Chains on a GPU with matrix units: a tile of rows to a workgroup, which has its scores and sums in registers.
+// Chains on a GPU with matrix units: a tile of rows to a workgroup, which has its scores and sums
+// in registers.
 //
 //   grid %g over the batch and the tiles of rows
 //     vector %i over the tile:  queries panel = f
@@ -108,7 +109,8 @@ std::optional<int64_t> ChainLowering::slope_of(const schedule::Seen& seen) const
   return seen.least.mentions(row) ? std::nullopt : std::optional<int64_t>(0);
 }
 
-// What the condition compares with 0, at a key and for the row of the tile that is the first to meet it, or the last.
+// What the condition compares with 0, at a key and for the row of the tile that is the first to
+// meet it, or the last.
 IntExpr ChainLowering::least_at(const schedule::Seen& seen, const Tile& tile, const IntExpr& key, bool for_all) const {
   const schedule::Product& p = product();
   Placement at = tile.placement;
@@ -138,7 +140,8 @@ ChainLowering::Keys ChainLowering::keys_of(const Tile& tile) const {
   return {first, ceildiv(high, p.tile_inner, tile.placement.ranges) - first};
 }
 
-// Whether every row of the tile sees all keys from the first one on: what is asked of each pair is known then.
+// Whether every row of the tile sees all keys from the first one on: what is asked of each pair is
+// known then.
 ExprId ChainLowering::sees_all(const Tile& tile, const IntExpr& first_key) {
   const schedule::Product& p = product();
   const IntExpr end = first_key + p.tile_inner, &keys = domain().axes[static_cast<size_t>(p.inner[0])].extent;
@@ -162,7 +165,8 @@ PairAt ChainLowering::place_pair(const Fragment& f, const Tile& tile, Placement&
   return at;
 }
 
-// The program's score of each product that is in registers. `seen`: every row of the tile sees all keys.
+// The program's score of each product that is in registers. `seen`: every row of the tile sees all
+// keys.
 Stmt ChainLowering::score(const Tile& tile, const IntExpr& first_key, bool seen) {
   const schedule::Product& p = product();
   const Fragment& f = kernel_.fragments[kScores];
@@ -229,7 +233,8 @@ std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, c
 
 // ---- what follows
 
-// The sums of a row are exp(what was subtracted - what the program subtracts) times what multiplies its exponentials.
+// The sums of a row are exp(what was subtracted - what the program subtracts) times what multiplies
+// its exponentials.
 Stmt ChainLowering::row_factors(const Tile& tile, int rows, int factors) {
   const schedule::Product& p = product();
   Placement placement = tile.placement;

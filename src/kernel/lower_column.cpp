@@ -22,7 +22,8 @@
 namespace smelt::kernel {
 
 constexpr int64_t kBlockRows = 256;
-// On a GPU, enough rows of a part to hide its latency, and parts that the second phase reads at once.
+// On a GPU, enough rows of a part to hide its latency, and parts that the second phase reads at
+// once.
 constexpr int64_t kFewestRows = 32;
 constexpr int kPartsAtOnce = 8;
 
@@ -94,8 +95,8 @@ void ColumnLowering::block_rows(ColumnLoops& loops) const {
   loops.placement.place(tall.var, directed(tall, first + IntExpr::symbol(q)));
 }
 
-// Inside of a Vector loop: `body` for the rows of each lane's column. The accumulators of a block are added to their
-// totals behind it.
+// Inside of a Vector loop: `body` for the rows of each lane's column. The accumulators of a block
+// are added to their totals behind it.
 std::vector<Stmt> ColumnLowering::down_columns(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
                                                std::vector<Stmt> body) {
   const auto outside = loops.serial.begin() + static_cast<long>(loops.blocks);
@@ -140,7 +141,8 @@ void ColumnLowering::column() {
             domain().reduced_count() * schedule_.tile * (domain().levels + 1));
 }
 
-// Parts of the first reduced axis of a GPU, at most `most`, that give each multiprocessor enough warps.
+// Parts of the first reduced axis of a GPU, at most `most`, that give each multiprocessor enough
+// warps.
 ReductionLowering::SplitAxis ColumnLowering::rows_in_parts(const IntExpr& most) {
   IntExpr teams = 1;
   for (const Axis& axis : domain().axes)

@@ -57,7 +57,8 @@ class ColumnLowering : public ReductionLowering {
   struct PartScan {
     RunningScan scan;
     DType dtype;
-    // Params: what each part of a column joins to, whether the scan restarts in it (-1: never), and what all up to it join to.
+    // Params: what each part of a column joins to, whether the scan restarts in it (-1: never), and
+    // what all up to it join to.
     int totals, anew, joined;
   };
   void split_scans();

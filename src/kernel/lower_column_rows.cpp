@@ -1,5 +1,6 @@
-// Columns in rows: rows of a tile of columns one after another, as they lie in memory. What runs down a column, the accumulators and
-// the results of earlier passes, is in scratch, which the first-level cache holds.
+// Columns in rows: rows of a tile of columns one after another, as they lie in memory. What runs
+// down a column, the accumulators and the results of earlier passes, is in scratch, which the
+// first-level cache holds.
 //
 //   grid %g over the outer kept axes and the tiles of columns
 //     for each level of reductions:
@@ -8,7 +9,8 @@
 //         vector %i over the columns of a tile:  take from scratch; go on by a row; put into scratch
 //       vector %i over the columns of a tile:  store results of one element a column
 //
-// Split: the grid goes over parts of the first reduced axis too, a step takes several rows, and a second phase joins the parts.
+// Split: the grid goes over parts of the first reduced axis too, a step takes several rows, and a
+// second phase joins the parts.
 #include <unordered_map>
 #include <unordered_set>
 
@@ -37,8 +39,8 @@ ColumnLowering::Carried ColumnLowering::carry(const std::vector<Stmt>& starts) {
   return carried;
 }
 
-// The loops of one pass around `lanes`, what a row does; the accumulators of a block are added to their totals behind it. From then
-// on `known` takes what the pass found.
+// The loops of one pass around `lanes`, what a row does; the accumulators of a block are added to
+// their totals behind it. From then on `known` takes what the pass found.
 std::vector<Stmt> ColumnLowering::rows_of_tile(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
                                                const Carried& carried, std::vector<Stmt> lanes,
                                                std::vector<Stmt>& known) {
@@ -79,8 +81,9 @@ std::vector<Stmt> ColumnLowering::read_by(const std::vector<Stmt>& lanes, const 
   return needed;
 }
 
-// What follows from the passes before alone is the same in all rows of a column: `lanes` find it in scratch. Returns the loop that
-// computes it. `known` are the assignments of what these passes found.
+// What follows from the passes before alone is the same in all rows of a column: `lanes` find it in
+// scratch. Returns the loop that computes it. `known` are the assignments of what these passes
+// found.
 std::vector<Stmt> ColumnLowering::once_a_column(const IntExpr& width, const std::vector<Stmt>& known,
                                                 std::vector<Stmt>& lanes) {
   std::unordered_set<LocalId> found;

@@ -1,4 +1,5 @@
-// Parts of a reduction: how many there are, and the partial results that a first phase leaves and a second one takes.
+// Parts of a reduction: how many there are, and the partial results that a first phase leaves and a
+// second one takes.
 #include <algorithm>
 
 #include "base/check.hpp"

@@ -1,4 +1,5 @@
-// The passes over a row or a column: one for each level of reductions, and one more for what needs the last of them.
+// The passes over a row or a column: one for each level of reductions, and one more for what needs
+// the last of them.
 #include <memory>
 
 #include "kernel/lower_reduction.hpp"

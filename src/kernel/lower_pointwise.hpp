@@ -20,7 +20,8 @@ class PointwiseLowering : public Lowering {
   void merged();
   void ranges();
   // lower_blocked.cpp
-  // Where the blocks of an iteration stand: the number of the block along every axis, as far as it is known.
+  // Where the blocks of an iteration stand: the number of the block along every axis, as far as it
+  // is known.
   struct Blocks {
     std::vector<IntExpr> at;  // by axis of the domain
     Ranges ranges;

@@ -1,4 +1,5 @@
-// Products on a CPU: tiles of results, of which each block of rows and vector of columns has its sums in registers.
+// Products on a CPU: tiles of results, of which each block of rows and vector of columns has its
+// sums in registers.
 //
 //   grid %g over the batch, the tiles of rows and of columns
 //     sums = 0
@@ -148,8 +149,8 @@ std::vector<Stmt> ProductLowering::multiply_few(const Panels& panels, const Tile
   return body;
 }
 
-// Adds to the sums of `count` blocks of columns, each `across` wide, from column `first` of the tile on: lanes are neighbours of the inner
-// axes, and are joined at the end of the part.
+// Adds to the sums of `count` blocks of columns, each `across` wide, from column `first` of the
+// tile on: lanes are neighbours of the inner axes, and are joined at the end of the part.
 std::vector<Stmt> ProductLowering::add_few(const Panels& panels, const Tile& tile, const Piece& inner,
                                            const IntExpr& first, const IntExpr& count, int64_t across) {
   const schedule::Product& p = product();

@@ -54,8 +54,8 @@ class ProductLowering : public Lowering {
     std::vector<Panel> rows, columns;
     std::vector<int> sums;  // buffers of results, by sum
   };
-  // A word of a panel has neighbours of the inner axes; the last one may have some that are beyond. Those of `lines` lines begin at `first`
-  // of kInnerLine.
+  // A word of a panel has neighbours of the inner axes; the last one may have some that are beyond.
+  // Those of `lines` lines begin at `first` of kInnerLine.
   struct Words {
     IntExpr first, count;
     bool last;

@@ -11,7 +11,8 @@
 //     vector %i over the threads: sums = total          so that neighbours in memory are stored by neighbours
 //     vector %i over the tile: out = h(sums)
 //
-// Whole parts of whole tiles are read without asking whether an element is there. What is not there is 0.
+// Whole parts of whole tiles are read without asking whether an element is there. What is not there
+// is 0.
 //
 // Matrix units get their parts by a pipeline, which needs no registers for what is on its way:
 //
@@ -41,7 +42,8 @@ Stmt ProductLowering::over_part(bool of_rows, std::vector<Stmt> element) const {
               static_cast<int>(std::clamp<int64_t>(steps, 1, 8)));
 }
 
-// Where the element of a part lies: the place in the panel, along the own axes and along the inner ones.
+// Where the element of a part lies: the place in the panel, along the own axes and along the inner
+// ones.
 ProductLowering::PartElement ProductLowering::element_of_part(bool of_rows, const Ranges& ranges) const {
   const schedule::Product& p = product();
   const bool along_inner = of_rows ? p.rows_along_inner : p.columns_along_inner;
@@ -233,7 +235,8 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
       stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), mask));
   evaluator_.only_where(kNoExpr);
   append(body, std::move(stores));
-  // Neighbours store 16 bytes at once; where rows of results begin anywhere, threads store them one by one beside each other.
+  // Neighbours store 16 bytes at once; where rows of results begin anywhere, threads store them one
+  // by one beside each other.
   const bool halves = p.split == 1 && std::all_of(domain().outputs.begin(), domain().outputs.end(),
                                                   [&](const auto& o) { return size_of(graph_.at(o.base).dtype) == 2; });
   const auto columns = schedule::count_of(domain(), p.columns).constant();

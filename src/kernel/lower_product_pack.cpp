@@ -1,4 +1,5 @@
-// Panels of products on a CPU: what leads to a factor, evaluated once and laid out as blocks read it.
+// Panels of products on a CPU: what leads to a factor, evaluated once and laid out as blocks read
+// it.
 #include <algorithm>
 
 #include "kernel/lower_product.hpp"
@@ -52,7 +53,8 @@ ExprId ProductLowering::term_in_word(ExprId value, int64_t term) {
   return term == 0 ? byte : builder_.raw(RawOp::Shl, DType::U32, {byte, number(static_cast<uint64_t>(8 * term))});
 }
 
-// What a panel has of the inner axes from `first` on: an element, or as many as one multiplication takes.
+// What a panel has of the inner axes from `first` on: an element, or as many as one multiplication
+// takes.
 ExprId ProductLowering::word_at(const Panel& panel, Placement placement, const IntExpr& first, bool last) {
   const schedule::Product& p = product();
   ExprId word = kNoExpr;
@@ -72,7 +74,8 @@ ExprId ProductLowering::word_at(const Panel& panel, Placement placement, const I
   return word;
 }
 
-// The words that lie inside of the inner axes, and the one behind them. `in_lanes`: lanes go along them, line by line where there are lines.
+// The words that lie inside of the inner axes, and the one behind them. `in_lanes`: lanes go along
+// them, line by line where there are lines.
 std::vector<ProductLowering::Words> ProductLowering::words_of(const Piece& inner, bool in_lanes) const {
   const int64_t terms = product().terms;
   if (in_lanes && product().inner_lines > 0) {
@@ -136,7 +139,8 @@ Access ProductLowering::columns_at(const Panel& panel, const IntExpr& vector, co
   return {true, panel.buffer, {vector, word, lane}};
 }
 
-// Columns of several axes: a panel has the lines of a tile one behind the other, so that each is packed by vectors of neighbours.
+// Columns of several axes: a panel has the lines of a tile one behind the other, so that each is
+// packed by vectors of neighbours.
 std::vector<Stmt> ProductLowering::pack_lines(const Panel& panel, const Tile& tile, const Piece& inner) {
   const schedule::Product& p = product();
   const IntExpr lane = IntExpr::symbol(kLane), line = IntExpr::symbol(kLine), k = IntExpr::symbol(kWord);

@@ -1,11 +1,13 @@
 // What stands around the tiles of a product on a GPU, as phases of their own.
 //
-// Factors that copies cannot bring on chip as they are, since they are computed or their rows begin anywhere, are packed first where they
-// are used often: as rows of whole parts and tiles, with 0 behind their ends.
+// Factors that copies cannot bring on chip as they are, since they are computed or their rows begin
+// anywhere, are packed first where they are used often: as rows of whole parts and tiles, with 0
+// behind their ends.
 //
 //   grid %g over pieces of the packed factor: vector %i over the piece:  packed = f
 //
-// Where tiles are few and the inner axes long, the grid goes over parts of these too: each stores its sums, and another phase
+// Where tiles are few and the inner axes long, the grid goes over parts of these too: each stores
+// its sums, and another phase
 //
 //   grid %g over pieces of the results: vector %i over the piece: sum = 0; serial %s over the parts: sum += its sum; out = h(sum)
 #include <algorithm>
@@ -18,7 +20,8 @@ namespace {
 
 constexpr int64_t kPackPiece = 2048;
 
-// The points of these axes, row-major, in pieces: where lane kLane of an iteration is, iterations, and lanes.
+// The points of these axes, row-major, in pieces: where lane kLane of an iteration is, iterations,
+// and lanes.
 struct InPieces {
   Placement placement;
   IntExpr grid, length;

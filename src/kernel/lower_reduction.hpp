@@ -16,11 +16,13 @@ namespace smelt::kernel {
 
 using schedule::Reduction;
 
-// What an accumulator holds (moments.cpp): a reduction that runs by itself, or a sum of products of which the factors are
-// measured from origins; how many elements it has met, the origin of a factor, and the sum of a factor measured from there.
+// What an accumulator holds (moments.cpp): a reduction that runs by itself, or a sum of products of
+// which the factors are measured from origins; how many elements it has met, the origin of a
+// factor, and the sum of a factor measured from there.
 enum class Role : uint8_t { Reduction, Moment, Count, Origin, Sum };
 
-// A reduction while it runs: its accumulator, and for argmax and argmin the index beside it. Moments have further ones beside them.
+// A reduction while it runs: its accumulator, and for argmax and argmin the index beside it.
+// Moments have further ones beside them.
 struct Accumulator {
   const Reduction* reduction;  // none of Count, Origin and Sum
   ReduceKind kind;
@@ -36,7 +38,8 @@ struct Accumulator {
   int relative = -1;  // of a maximum: the first sum that runs beside it
   Role role = Role::Reduction;
   NodeId factor = -1;  // Origin, Sum
-  // Places among the accumulators. Of a Moment for both of its factors; of a Sum its origin. -1: it is 0; of sums: it is not needed.
+  // Places among the accumulators. Of a Moment for both of its factors; of a Sum its origin. -1: it
+  // is 0; of sums: it is not needed.
   std::array<int, 2> origins{-1, -1}, sums{-1, -1};
   LocalId whole = -1;   // of what belongs to moments: the same of all lanes
   bool joined = false;  // `whole` counts
@@ -118,7 +121,8 @@ class AccumulatorLowering : public Lowering {
   std::vector<RunningScan> running_scans_;
 };
 
-// Passes over elements, one for each level of reductions, and parts of reductions that are joined later.
+// Passes over elements, one for each level of reductions, and parts of reductions that are joined
+// later.
 class ReductionLowering : public AccumulatorLowering {
  public:
   using AccumulatorLowering::AccumulatorLowering;

@@ -7,7 +7,8 @@
 //       combine the lanes
 //       store results of one element a row
 //
-// Rows together (Schedule::rows): the grid goes over blocks of rows, whose reductions meet in scratch.
+// Rows together (Schedule::rows): the grid goes over blocks of rows, whose reductions meet in
+// scratch.
 //
 //   grid %g over the blocks
 //     serial %r over the rows of a block:  the passes of a row; put what it was reduced to into scratch
@@ -19,7 +20,8 @@
 
 namespace smelt::kernel {
 
-// Vector steps of one accumulator before its lanes are added up: keeps the error of long sums near that of pairwise summation.
+// Vector steps of one accumulator before its lanes are added up: keeps the error of long sums near
+// that of pairwise summation.
 constexpr int64_t kBlockSteps = 256;
 
 static const Symbol kRowOfBlock = Symbol::loop("r");
@@ -169,8 +171,9 @@ void RowLowering::phases() {
   domain().scans.empty() ? split_rows() : split_scan();
 }
 
-// Behind the passes of the rows of a block: their results of one element a row, a lane to each. `done` are the accumulators of these
-// passes; what the results need of them is stored by the statements that `row` gains.
+// Behind the passes of the rows of a block: their results of one element a row, a lane to each.
+// `done` are the accumulators of these passes; what the results need of them is stored by the
+// statements that `row` gains.
 Stmt RowLowering::results_of_rows(const Piece& rows, const std::vector<Accumulator>& done, Placement placement,
                                   std::vector<Stmt>& row) {
   for (const Accumulator& a : done) {

@@ -33,7 +33,8 @@ class RowLowering : public ReductionLowering {
   void row();
   Stmt results_of_rows(const Piece& rows, const std::vector<Accumulator>& done, Placement placement,
                        std::vector<Stmt>& row);
-  // `first`, `length` and `estimate` are of the vector axis; `part` is of another axis, where only a part of that is passed over.
+  // `first`, `length` and `estimate` are of the vector axis; `part` is of another axis, where only
+  // a part of that is passed over.
   RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
                      const RowPart& part = {}) const;
   RowLoops flat_loops(Placement& placement, const RowPart& part = {}) const;

@@ -1,4 +1,5 @@
-// Scatter: updates go to rows of the result that the data names. On a CPU in one of two ways, both in an order that the sizes alone fix.
+// Scatter: updates go to rows of the result that the data names. On a CPU in one of two ways, both
+// in an order that the sizes alone fix.
 //
 // Ranges, also on a GPU: grid over parts of the rows and blocks of the columns
 //     the rows of the part are those of x
@@ -23,8 +24,9 @@ namespace {
 constexpr int64_t kColumns = 4096;
 // Threads of a multiprocessor that look for the updates of their rows.
 constexpr int64_t kThreads = 1024;
-// Parts of the rows to a thread of the CPU, so that those with many updates do not hold up the others. Every part looks at all updates, which costs
-// little beside a long row, and much beside a short one: so many columns to a part.
+// Parts of the rows to a thread of the CPU, so that those with many updates do not hold up the
+// others. Every part looks at all updates, which costs little beside a long row, and much beside a
+// short one: so many columns to a part.
 constexpr int64_t kMostPartsPerThread = 4;
 constexpr int64_t kColumnsPerPart = 16;
 constexpr int64_t kMostCopies = 64;

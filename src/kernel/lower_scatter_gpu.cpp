@@ -1,6 +1,7 @@
 // Scatters of a GPU whose updates come in any order, by atomic operations.
 //
-// Atomic: phase 0: the result is x; phase 1: vector over the elements of the updates: out[row(j), c] += update(j, c), atomically. On chip:
+// Atomic: phase 0: the result is x; phase 1: vector over the elements of the updates: out[row(j),
+// c] += update(j, c), atomically. On chip:
 //     each workgroup has a copy in shared memory and goes through a part of the updates; then it adds its copy to the result. What memory
 //     has no atomic operation for is joined in a temporary of another type: short integers as words, the order of floats as integers.
 //
@@ -8,7 +9,8 @@
 //     phase 0: zeros; phase 1: the largest exponent that comes to each element; phase 2: the updates as multiples of 2^-30 of the power of
 //     two above that, added as 64-bit integers, of which 2^33 fit; phase 3: out = x + sum. Infinities and NaN are counted instead.
 //
-// Newest: phase 0: no update; phase 1: the number of the last update of each row, a maximum; phase 2: out = that update, or x.
+// Newest: phase 0: no update; phase 1: the number of the last update of each row, a maximum; phase
+// 2: out = that update, or x.
 #include "base/check.hpp"
 #include "kernel/lower_scatter.hpp"
 
@@ -94,7 +96,8 @@ Op op_of(ScatterKind kind) { return kind == ScatterKind::Max ? Op::Max : kind ==
 
 }  // namespace
 
-// Whether the row is one of the result, where the mode leaves that open; kNoExpr where it is always.
+// Whether the row is one of the result, where the mode leaves that open; kNoExpr where it is
+// always.
 ExprId ScatterLowering::row_inside(const Scattered& s, ExprId row) {
   const bool open = s.mode == GatherMode::Check || s.mode == GatherMode::Drop;
   return open ? evaluator_.is_below(row, s.rows) : kNoExpr;

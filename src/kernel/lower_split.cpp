@@ -1,6 +1,6 @@
-// Split: one reduction spread over the grid. A first phase stores partial results, a second combines
-// them. Here: rows, and on a GPU tiles of neighbouring columns of which a team takes several rows at
-// a time; lower_column.cpp has other columns.
+// Split: one reduction spread over the grid. A first phase stores partial results, a second
+// combines them. Here: rows, and on a GPU tiles of neighbouring columns of which a team takes
+// several rows at a time; lower_column.cpp has other columns.
 //
 //   phase 0: grid %g over the rows (or tiles) and their parts:
 //     one pass over the part, combine the lanes (of each column), store the partial result (of each)
@@ -46,8 +46,8 @@ RowLoops RowLowering::part_loops(const SplitAxis& split, const Piece& rows, Plac
                    {split.axis, Symbol::loop("r"), rows.first, rows.length, std::min(estimate, split.axis->estimate)});
 }
 
-// The index of the partial result of a row, or of a column of a tile: parts of a row are neighbours,
-// and columns of a part.
+// The index of the partial result of a row, or of a column of a tile: parts of a row are
+// neighbours, and columns of a part.
 Index RowLowering::partial_at(const Grid& grid, const Placement& placement, const IntExpr& part,
                               const IntExpr& column) const {
   Index index;

@@ -1,5 +1,6 @@
-// Split down a few columns on a CPU: lanes are the elements of whole rows, one after the other, so that vectors are full and every
-// accumulator stays in registers. One step takes as many vectors as end where a row does; each has accumulators of its own.
+// Split down a few columns on a CPU: lanes are the elements of whole rows, one after the other, so
+// that vectors are full and every accumulator stays in registers. One step takes as many vectors as
+// end where a row does; each has accumulators of its own.
 //
 //   phase 0: grid %g over the outer kept axes and parts of rows:
 //     serial over the rows of the part, a step at a time:  vector %i:  accumulate, for each vector of the step
@@ -15,7 +16,8 @@
 
 namespace smelt::kernel {
 
-// What one iteration of the grid has: the rows from `first` on, for every point of the loops around them.
+// What one iteration of the grid has: the rows from `first` on, for every point of the loops around
+// them.
 struct NarrowRows {
   size_t inner = 0;  // the axis of the rows; those behind it are the columns
   int64_t columns = 1, rows_of_step = 1;
@@ -24,7 +26,8 @@ struct NarrowRows {
   IntExpr count, part;         // iterations of the grid, and the number of the part
   IntExpr first, steps, rest;  // rest: the rows that make no step
 
-  // Places the axes from that of the rows on at an element of rows of columns; the first of these rows is `row`.
+  // Places the axes from that of the rows on at an element of rows of columns; the first of these
+  // rows is `row`.
   void across(Placement& at, std::span<const Axis> axes, const IntExpr& row, const IntExpr& element) const {
     at.unravel(axes.subspan(inner), element);
     at.place(axes[inner].var, row + at.value_of.at(axes[inner].var));

@@ -1,11 +1,12 @@
-// Split, with scans, on a GPU: long rows in parts that follow on each other, one to a workgroup, in one reading.
+// Split, with scans, on a GPU: long rows in parts that follow on each other, one to a workgroup, in
+// one reading.
 //
 //   phase 0: what the parts meet in becomes 0
 //   phase 1: grid %g over the rows and their parts, in order:
 //     vector %i over the part, one step:  scan over the grid; store
 //
-// A part waits for what earlier parts add up to, never for a running value: those of its 32, of its 32 times 32, of all before, joined in a
-// fixed order (emit/cuda_scan_grid.cpp).
+// A part waits for what earlier parts add up to, never for a running value: those of its 32, of its
+// 32 times 32, of all before, joined in a fixed order (emit/cuda_scan_grid.cpp).
 #include "base/check.hpp"
 #include "kernel/lower_row.hpp"
 

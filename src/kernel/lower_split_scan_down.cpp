@@ -1,10 +1,12 @@
-// Split, with scans down columns, on a GPU: columns too few to keep it busy run in parts of their rows.
+// Split, with scans down columns, on a GPU: columns too few to keep it busy run in parts of their
+// rows.
 //
 //   phase 0: grid %g over tiles of columns and parts: the total of the part
 //   phase 1: grid %g over the columns:                vector %i over the parts: what all parts up to it join to
 //   phase 2: grid %g over tiles of columns and parts: the scan of the part, after what those before it join to; store
 //
-// What is scanned is read twice. Parts follow from sizes and device, and so does the order of a sum.
+// What is scanned is read twice. Parts follow from sizes and device, and so does the order of a
+// sum.
 #include <algorithm>
 
 #include "kernel/lower_column.hpp"

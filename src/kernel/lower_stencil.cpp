@@ -1,5 +1,5 @@
-// Stencil on a CPU: down the rows of a strip of columns; what is needed at several places is kept in rings of lines, which stay in the
-// caches.
+// Stencil on a CPU: down the rows of a strip of columns; what is needed at several places is kept
+// in rings of lines, which stay in the caches.
 //
 //   grid %g over the outer axes, the chunks of rows, and the strips
 //     serial %w over the rows before the first of the outputs: what rings of these rows are needed
@@ -25,7 +25,8 @@ static constexpr int64_t kLine = 16, kPage = 1024;
 
 static int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-// From here on, values of rings are read where they are: by `read`, from a ring by number. What no ring holds is computed.
+// From here on, values of rings are read where they are: by `read`, from a ring by number. What no
+// ring holds is computed.
 void StencilLowering::read_rings(const StencilStep& step, const std::function<ExprId(size_t, const RingPlace&)>& read) {
   const Stencil& stencil = *schedule_.stencil;
   std::multimap<NodeId, std::pair<size_t, Index>> newest;
@@ -47,7 +48,8 @@ void StencilLowering::read_rings(const StencilStep& step, const std::function<Ex
   });
 }
 
-// The iterations: outer axes, chunks of rows, strips. Sets the rows of the chunk and the columns of the strip.
+// The iterations: outer axes, chunks of rows, strips. Sets the rows of the chunk and the columns of
+// the strip.
 Grid StencilLowering::stencil_grid(Placement& placement, Piece& rows, Piece& columns) const {
   const Stencil& stencil = *schedule_.stencil;
   const auto& axes = domain().axes;
@@ -70,9 +72,9 @@ Grid StencilLowering::stencil_grid(Placement& placement, Piece& rows, Piece& col
   return grid;
 }
 
-// Columns that a step evaluates on either side of the strip. Those of rings are whole lines of the cache and whole steps, more than are
-// needed: what is computed of what no one has written is not read, but no step has to be a short one, under a mask. An index must not be
-// made of such values.
+// Columns that a step evaluates on either side of the strip. Those of rings are whole lines of the
+// cache and whole steps, more than are needed: what is computed of what no one has written is not
+// read, but no step has to be a short one, under a mask. An index must not be made of such values.
 StencilLowering::Columns StencilLowering::columns_of(const Ring* ring) const {
   if (!ring) return {};
   const auto gathers = [&](NodeId id) { return graph_.at(id).kind == NodeKind::Gather; };
@@ -82,11 +84,12 @@ StencilLowering::Columns StencilLowering::columns_of(const Ring* ring) const {
   return {left, rounded_up(left + std::max<int64_t>(0, ring->right), std::max<int64_t>(kLine, schedule_.lanes)) - left};
 }
 
-// Elements of a ring's lines before the first column of the strip: whole lines of the cache, one more than its readers begin at.
+// Elements of a ring's lines before the first column of the strip: whole lines of the cache, one
+// more than its readers begin at.
 static int64_t origin_of(const Ring& ring) { return rounded_up(std::max<int64_t>(0, ring.left), kLine) + kLine; }
 
-// Lines begin at whole lines of the cache, and not all at the same place of a page: those of one column would push each other out. The
-// strip begins at a line in all of them.
+// Lines begin at whole lines of the cache, and not all at the same place of a page: those of one
+// column would push each other out. The strip begins at a line in all of them.
 std::vector<int> StencilLowering::ring_buffers(const IntExpr& strip) {
   std::vector<int> buffers;
   for (const Ring& ring : schedule_.stencil->rings) {
@@ -100,8 +103,9 @@ std::vector<int> StencilLowering::ring_buffers(const IntExpr& strip) {
   return buffers;
 }
 
-// One loop over columns, for those of its steps that are `active`: rings by number, and the outputs behind the last. What one of them has
-// computed at a column the others take from there. Rings are written last, since a newest row may take the place of the oldest.
+// One loop over columns, for those of its steps that are `active`: rings by number, and the outputs
+// behind the last. What one of them has computed at a column the others take from there. Rings are
+// written last, since a newest row may take the place of the oldest.
 std::vector<Stmt> StencilLowering::stencil_loop(const StencilRow& row, size_t loop, const std::vector<size_t>& active) {
   const Stencil& stencil = *schedule_.stencil;
   const IntExpr i = IntExpr::symbol(kLane);

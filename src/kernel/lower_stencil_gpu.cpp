@@ -1,6 +1,8 @@
-// Stencil on a GPU: a warp goes down the rows of a strip, each thread with `lanes` neighbouring columns. Rings are registers, of the
-// thread's own columns; what is in columns of its neighbours it has from them by shuffles. The first and the last threads of the
-// warp compute what others need of columns beyond the strip, which the next warp computes too; so warps never wait for each other.
+// Stencil on a GPU: a warp goes down the rows of a strip, each thread with `lanes` neighbouring
+// columns. Rings are registers, of the thread's own columns; what is in columns of its neighbours
+// it has from them by shuffles. The first and the last threads of the warp compute what others need
+// of columns beyond the strip, which the next warp computes too; so warps never wait for each
+// other.
 //
 //   grid %g over the outer axes, the chunks of rows, and the strips
 //     vector %i over the threads
@@ -23,12 +25,14 @@ using schedule::Stencil;
 namespace {
 
 constexpr int kWarp = 32;
-// Expressions that a loop may have when it is unrolled; what is longer than that takes long to compile.
+// Expressions that a loop may have when it is unrolled; what is longer than that takes long to
+// compile.
 constexpr size_t kMostUnrolled = 3000;
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-// A column of a neighbour that is needed in several rows: it moves on with the thread's own, from the row on in which it is needed first.
+// A column of a neighbour that is needed in several rows: it moves on with the thread's own, from
+// the row on in which it is needed first.
 struct Beside {
   int64_t from = 0;  // rows behind the newest
   LocalId newest = -1;
@@ -120,7 +124,8 @@ void StencilLowering::registers() {
     const Ring& ring = stencil.rings[r];
     Registers& registers = rings[r];
     registers.dtype = compute_type(graph_.at(ring.node).dtype);
-    // What was evaluated for fewer columns and rows may come from rings that do not reach as far as this one.
+    // What was evaluated for fewer columns and rows may come from rings that do not reach as far as
+    // this one.
     if (ring.left > step.left || ring.right > step.right || ring.start > step.start)
       evaluator_.enter(&down, &placement.ranges);
     step.left = ring.left, step.right = ring.right, step.start = ring.start;

@@ -1,5 +1,5 @@
-// Tiled: pointwise, where some arrays run across the others (a transpose). Their tiles are read along their own rows and turned in
-// scratch, so that every cache line is read once and in whole.
+// Tiled: pointwise, where some arrays run across the others (a transpose). Their tiles are read
+// along their own rows and turned in scratch, so that every cache line is read once and in whole.
 //
 //   grid %g over the outer axes and the tiles
 //     serial %y over the tile's columns, vector %i down its rows:  turned[%y, %i] = in[...]      for each staged read
@@ -34,7 +34,8 @@ bool divides(int64_t tile, const IntExpr& extent) {
 
 }  // namespace
 
-// The statements for a tile, through scratch that is in `buffers`, two for each staged read that is turned as a whole.
+// The statements for a tile, through scratch that is in `buffers`, two for each staged read that is
+// turned as a whole.
 std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placement& placement,
                                                   const std::vector<std::pair<int, int>>& buffers) {
   const auto& axes = domain().axes;
@@ -119,7 +120,8 @@ void PointwiseLowering::tiles() {
   if (!on_gpu() || (divides(side, rows.extent) && divides(side, columns.extent))) {
     body = through_tile(any, placement, buffers);
   } else {
-    // A position in a tile that ends early takes a division by its size, for every element: few tiles do.
+    // A position in a tile that ends early takes a division by its size, for every element: few
+    // tiles do.
     const auto fits = [&](const IntExpr& first, const IntExpr& extent) {
       return builder_.apply(Op::Le, {builder_.index(first + side), builder_.index(extent)});
     };

@@ -16,7 +16,8 @@ Lowering::Lowering(const Graph& graph, const schedule::Group& group, const Sched
   kernel_.dialect = dialect();
 }
 
-// What half precision stores may be computed a little less exactly, unless it also decides something: which element to take, say.
+// What half precision stores may be computed a little less exactly, unless it also decides
+// something: which element to take, say.
 Dialect Lowering::dialect() const {
   if (schedule_.plain) return on_gpu() ? Dialect::PlainTeam : Dialect::PlainThread;
   if (!on_gpu()) return Dialect::Portable;
@@ -163,8 +164,9 @@ std::vector<Symbol> arguments_of(const Kernel& kernel) {
   return found;
 }
 
-// At least 1 when outputs of so many bytes do not stay in the caches until they are read again. A large cache keeps half of itself of outputs alone,
-// and three quarters of outputs and inputs; how much of a very large one is left for us, which others use too, is not known.
+// At least 1 when outputs of so many bytes do not stay in the caches until they are read again. A
+// large cache keeps half of itself of outputs alone, and three quarters of outputs and inputs; how
+// much of a very large one is left for us, which others use too, is not known.
 IntExpr streams(const IntExpr& written, const IntExpr& moved, int64_t cache_bytes) {
   const IntExpr some = floordiv(written, kStreamBytes);
   const int64_t alone = std::min(cache_bytes / 2, 2 * kStreamBytes);

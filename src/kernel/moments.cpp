@@ -1,5 +1,6 @@
-// Sums of products of what is measured from values of the row, as sum((x - mean(x))^2), in the pass that finds those values. Lanes
-// measure a factor from an origin of their own, the first element that they meet:
+// Sums of products of what is measured from values of the row, as sum((x - mean(x))^2), in the pass
+// that finds those values. Lanes measure a factor from an origin of their own, the first element
+// that they meet:
 //
 //   origin = n == 0 ? x : origin;  d = x - origin;  product += d * d;  sum += d;  n += 1
 //
@@ -7,9 +8,10 @@
 //
 //   sum((x - a) * (y - b)) = product + (p - a) * (sum_y + n * (q - b)) + (q - b) * sum_x    for origins p and q of x and y
 //
-// So are two parts joined, and lanes at the mean of their origins; in the end the sum is measured from the values of the row (after
-// Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979). Since an origin is an element
-// of the lane, it is no farther from the mean than the elements are whose squares are added.
+// So are two parts joined, and lanes at the mean of their origins; in the end the sum is measured
+// from the values of the row (after Chan, Golub and LeVeque, "Updating formulae and a pairwise
+// algorithm for computing sample variances", 1979). Since an origin is an element of the lane, it
+// is no farther from the mean than the elements are whose squares are added.
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -20,8 +22,8 @@ namespace smelt::kernel {
 
 using schedule::Moment;
 
-// Accumulators beside the moments: of elements, and for each factor an origin where it is measured from something, and a sum where the other
-// one is.
+// Accumulators beside the moments: of elements, and for each factor an origin where it is measured
+// from something, and a sum where the other one is.
 void AccumulatorLowering::add_moments(std::vector<Accumulator>& accs) {
   const size_t reductions = accs.size();
   const auto add = [&](Role role, NodeId factor, DType type) {
@@ -69,7 +71,8 @@ void AccumulatorLowering::add_moments(std::vector<Accumulator>& accs) {
 
 namespace {
 
-// The place of the count beside an accumulator; past the end where nothing is measured from an origin.
+// The place of the count beside an accumulator; past the end where nothing is measured from an
+// origin.
 size_t count_of(const std::vector<Accumulator>& accs, const Accumulator& a) {
   const auto count = std::find_if(accs.begin(), accs.end(), [&](const Accumulator& other) {
     return other.role == Role::Count && other.value_type == a.value_type;
@@ -171,8 +174,8 @@ std::vector<Stmt> AccumulatorLowering::update_moments(const std::vector<Accumula
   return origins;
 }
 
-// Where the first part brings an origin to: its mean, where sums from that origin are known. An element of the part may be far from all
-// others.
+// Where the first part brings an origin to: its mean, where sums from that origin are known. An
+// element of the part may be far from all others.
 ExprId AccumulatorLowering::origin_of_part(const std::vector<Accumulator>& accs, const std::vector<ExprId>& part,
                                            size_t origin) {
   const Val there{&builder_, part[origin]}, n{&builder_, count_in(part, accs, accs[origin])};

@@ -36,14 +36,16 @@ using LoopExtents = std::vector<std::pair<Symbol, IntExpr>>;  // variables and e
 struct Grid {
   LoopExtents dims;
   void add(Symbol var, IntExpr extent) { dims.emplace_back(var, std::move(extent)); }
-  // Over pieces of `size` points; nothing where one piece is all, as the empty one of an axis of no points is.
+  // Over pieces of `size` points; nothing where one piece is all, as the empty one of an axis of no
+  // points is.
   void add_pieces(Symbol var, const IntExpr& extent, const IntExpr& size);
   IntExpr extent() const;
   void decode(Placement& placement) const;  // var -> its part of %g
   void decode(Placement& placement, IntExpr position) const;
 };
 
-// One of the pieces of `size` points of an axis: `length` points from `first` on; the last one may be shorter.
+// One of the pieces of `size` points of an axis: `length` points from `first` on; the last one may
+// be shorter.
 struct Piece {
   IntExpr first, length;
 };

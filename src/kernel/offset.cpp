@@ -13,7 +13,8 @@ IntExpr flat_offset(const Kernel& kernel, const Access& access) {
               access_text(kernel, access), access.index.size(), strides.size());
   IntExpr offset;
   for (size_t d = 0; d < strides.size(); ++d) offset = offset + access.index[d] * strides[d];
-  // A flat loop over several dimensions splits its variable into indices; their sum is the variable again.
+  // A flat loop over several dimensions splits its variable into indices; their sum is the variable
+  // again.
   return recombine(offset);
 }
 

@@ -1,9 +1,10 @@
-// Sums of exponentials in the same pass as their maximum. Every lane keeps `top`, the largest value that it has met, and its sum relative
-// to that; when a larger value comes, the sum is scaled down:
+// Sums of exponentials in the same pass as their maximum. Every lane keeps `top`, the largest value
+// that it has met, and its sum relative to that; when a larger value comes, the sum is scaled down:
 //
 //   e = exp(-|x - top|);  sum = x > top ? sum * e + 1 : sum + e;  top = max(top, x)
 //
-// After the pass the lanes agree on the maximum, and every lane scales its sum to it before they are added up.
+// After the pass the lanes agree on the maximum, and every lane scales its sum to it before they
+// are added up.
 #include <limits>
 
 #include "base/check.hpp"
@@ -12,7 +13,8 @@
 
 namespace smelt::kernel {
 
-// Finds the maximum of each sum that runs online. `top` starts at the smallest finite value, so that no difference from it is inf - inf.
+// Finds the maximum of each sum that runs online. `top` starts at the smallest finite value, so
+// that no difference from it is inf - inf.
 void AccumulatorLowering::pair_online(std::vector<Accumulator>& accs) {
   for (size_t s = 0; s < accs.size(); ++s) {
     if (accs[s].of_moments() || !accs[s].reduction->online) continue;
@@ -38,8 +40,8 @@ std::vector<Stmt> AccumulatorLowering::start_online(const std::vector<Accumulato
   return stmts;
 }
 
-// exp(x) for x <= 0, as a term of a sum of which another term is 1. Of f32, 2^(x / ln 2) is as good there as exp: the error of the
-// product grows with |x|, but |x| exp(x) is never more than 1/e.
+// exp(x) for x <= 0, as a term of a sum of which another term is 1. Of f32, 2^(x / ln 2) is as good
+// there as exp: the error of the product grows with |x|, but |x| exp(x) is never more than 1/e.
 static Val term_below_one(Val x) {
   if (x.dtype() == DType::F32 && x.builder->has_functions()) return power_of_two(x * like(x, 1.4426950408889634));
   return x.apply(Op::Exp, {x.id});

@@ -60,7 +60,8 @@ std::optional<IntExpr> least(IntExpr h, const Inside& inside) {
   return h;
 }
 
-// Numbers that an extent is at most: itself, and both sides of a minimum, as the length of a piece of a row is.
+// Numbers that an extent is at most: itself, and both sides of a minimum, as the length of a piece
+// of a row is.
 std::vector<IntExpr> bounds_of(const IntExpr& extent) {
   std::vector<IntExpr> bounds{extent};
   const auto& terms = extent.terms();
@@ -145,7 +146,8 @@ class Interiors {
     });
   }
 
-  // Whether the condition mostly fails: of the rows before the first, which a roll takes from the other end.
+  // Whether the condition mostly fails: of the rows before the first, which a roll takes from the
+  // other end.
   bool is_rare(const Condition& holds, const Condition& fails) const {
     for (int64_t ends = kMostAtEnds; ends > 0; ends /= 8) {
       const bool mostly_holds = holds_between_ends(holds, ends), mostly_fails = holds_between_ends(fails, ends);
@@ -343,7 +345,8 @@ class Partition {
     loop.interior = Interiors(kernel_, loop, in_lanes_, around_.ranges()).find();
   }
 
-  // Whether it leaves something in the lanes of a local: sums, whose order must not depend on addresses.
+  // Whether it leaves something in the lanes of a local: sums, whose order must not depend on
+  // addresses.
   bool accumulates(const std::vector<Stmt>& body, const Loop& loop) const {
     return std::any_of(body.begin(), body.end(), [&](const Stmt& s) {
       if (const auto* inside = body_of(s)) return accumulates(*inside, loop);

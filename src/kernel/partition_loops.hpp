@@ -10,9 +10,9 @@
 
 namespace smelt::kernel {
 
-// Sets where the steps of the Vector loops of a CPU kernel may begin, and gives loops that ask conditions of their variable an
-// interior: a body without the masks and choices that hold there, and without clamps that do not bind. Returns whether anything
-// changed.
+// Sets where the steps of the Vector loops of a CPU kernel may begin, and gives loops that ask
+// conditions of their variable an interior: a body without the masks and choices that hold there,
+// and without clamps that do not bind. Returns whether anything changed.
 bool partition_loops(Kernel& kernel);
 
 }  // namespace smelt::kernel

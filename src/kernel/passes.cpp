@@ -66,7 +66,8 @@ bool run_and_check(const Pass& pass, Kernel& kernel, Proved& proved) {
   return changed;
 }
 
-// As `lowered` does with indices that it cannot prove: what is slower instead of what might be wrong.
+// As `lowered` does with indices that it cannot prove: what is slower instead of what might be
+// wrong.
 bool run_or_undo(const Pass& pass, Kernel& kernel, Proved& proved) {
   Kernel before = kernel;
   const auto undo = [&] {

@@ -1,4 +1,5 @@
-// What happens to a kernel between its lowering and its text: this table, from the top. verify() runs after every pass.
+// What happens to a kernel between its lowering and its text: this table, from the top. verify()
+// runs after every pass.
 #pragma once
 
 #include <functional>
@@ -19,8 +20,9 @@ struct Pass {
 
 std::span<const Pass> passes();
 
-// Runs one and verifies what it made. Returns whether it changed the kernel; throws InternalError where the result is not proved,
-// unless the pass may fail: then the kernel is as before, and `undone` names the pass.
+// Runs one and verifies what it made. Returns whether it changed the kernel; throws InternalError
+// where the result is not proved, unless the pass may fail: then the kernel is as before, and
+// `undone` names the pass.
 bool run_pass(const Pass& pass, Kernel& kernel, Proved& proved);
 
 // Sees the kernel after every pass that it is for; `changed` as the pass returned it.

@@ -26,7 +26,8 @@ struct LocalUses {
 
 struct ScratchUses {
   bool used = false;
-  // Of Scope::Lane: one of its accesses, the Vector loop around, and the dimension that the lanes index.
+  // Of Scope::Lane: one of its accesses, the Vector loop around, and the dimension that the lanes
+  // index.
   const Loop* vector = nullptr;
   const Access* access = nullptr;
   size_t axis = 0;
@@ -44,7 +45,8 @@ struct PhaseUses {
     return static_cast<int>(locals.size() + (access.scratch ? stored.size() : 0)) + access.array;
   }
   bool is_local(int resource) const { return resource < static_cast<int>(locals.size()); }
-  // Whether no element leaves anything but what it stores, or reads what another loop has left in its lanes.
+  // Whether no element leaves anything but what it stores, or reads what another loop has left in
+  // its lanes.
   bool keeps_nothing(const Loop& loop) const;
 
   std::vector<LocalUses> locals;
@@ -61,7 +63,8 @@ struct PhaseUses {
   void note_locals(const IntExpr& index, const Loop* vector);
   void note_access(const Access& access, const Loop* vector);
   void find_dependencies();
-  // Adds the locals that some statement needs from another element, another loop, or from before a loop.
+  // Adds the locals that some statement needs from another element, another loop, or from before a
+  // loop.
   void find_kept(const std::vector<Stmt>& body, std::set<LocalId>& kept) const;
 
   const Kernel& kernel_;

@@ -17,8 +17,8 @@ namespace {
 
 // The processor's own prefetcher finds shorter rows; longer ones would push out the row at hand.
 constexpr int64_t kLeastBytes = 2048, kMostBytes = 256 << 10;
-// Reads of columns no further apart are served by one of them, and rows that the same loop reads later are at most so many
-// apart.
+// Reads of columns no further apart are served by one of them, and rows that the same loop reads
+// later are at most so many apart.
 constexpr int64_t kNeighbours = 64, kMostRowsApart = 8;
 constexpr int64_t kMostParts = 4;          // of a row, each fetched by another loop
 constexpr int64_t kMostOutside = 512;      // elements that a masked read is outside of its array along an axis
@@ -55,7 +55,8 @@ int64_t operations(const Kernel& kernel, const Loop& loop) {
   return count;
 }
 
-// `e` where every minimum and maximum of `symbol` is the side that goes with it, as in the middle of an array.
+// `e` where every minimum and maximum of `symbol` is the side that goes with it, as in the middle
+// of an array.
 IntExpr stepping(const IntExpr& e, Symbol symbol) {
   IntExpr result;
   for (const IntExpr::Term& term : e.terms()) {
@@ -177,8 +178,8 @@ class Prefetches {
     }
   }
 
-  // Each loop fetches a part of what all of them read: memory would be idle while the others compute, and could not follow
-  // while the first fetches all.
+  // Each loop fetches a part of what all of them read: memory would be idle while the others
+  // compute, and could not follow while the first fetches all.
   void share_rows(Loop& s, const Rows& rows, const Known& known) {
     const auto& loops = rows.inside;
     const auto number = std::find(loops.begin(), loops.end(), &s) - loops.begin();
@@ -217,8 +218,8 @@ class Prefetches {
       }
   }
 
-  // A read that only few rows make, as a roll does of those at the other end. For the others its place may be no memory of
-  // the process, which processors look for every time.
+  // A read that only few rows make, as a roll does of those at the other end. For the others its
+  // place may be no memory of the process, which processors look for every time.
   bool mostly_outside(const Load& load) const {
     if (load.mask == kNoExpr) return false;
     const Shape& dims = kernel_.params[static_cast<size_t>(load.access.array)].dims;

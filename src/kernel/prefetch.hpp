@@ -1,7 +1,8 @@
 // Rows of arrays are fetched into the caches before the loops that read them begin. A CPU only.
 //
-// Between passes. While a later pass over a row computes from what is in the caches, memory would be idle; so that pass
-// fetches what the first pass over the next row will read: the last pass does, or one before it that computes far more.
+// Between passes. While a later pass over a row computes from what is in the caches, memory would
+// be idle; so that pass fetches what the first pass over the next row will read: the last pass
+// does, or one before it that computes far more.
 //
 //   grid %g < B:                              grid %g < B:
 //     vector %i0 < C by 16: reads in0[%g, %i0]  vector %i0 < C by 16: reads in0[%g, %i0]
@@ -9,8 +10,8 @@
 //     vector %i1 < C by 16: ...                 vector %i1 < C by 16:
 //                                                 prefetch in0[(%g + 1) * C + %i1] and the 15 after it to level 1
 //
-// Of rows that a loop goes down (Stmt::ahead): each Vector loop inside fetches what it, or another one, reads so many
-// iterations later and no later iteration has read by then.
+// Of rows that a loop goes down (Stmt::ahead): each Vector loop inside fetches what it, or another
+// one, reads so many iterations later and no later iteration has read by then.
 #pragma once
 
 #include "kernel/kernel.hpp"

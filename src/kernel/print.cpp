@@ -1,6 +1,6 @@
-// Text of a Kernel: parameters, then phases with one statement a line. An expression stands inside its statement; one that
-// is used several times, or is long, gets a line of its own ("%3: f32 = ...") in front of the first statement that needs it,
-// in the innermost block that does.
+// Text of a Kernel: parameters, then phases with one statement a line. An expression stands inside
+// its statement; one that is used several times, or is long, gets a line of its own ("%3: f32 =
+// ...") in front of the first statement that needs it, in the innermost block that does.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -428,7 +428,8 @@ class Printer {
     --depth_;
   }
 
-  // A name stands for a value; once what it was computed from has changed, it must not be used again.
+  // A name stands for a value; once what it was computed from has changed, it must not be used
+  // again.
   void forget_changed(const std::vector<Stmt>& body) {
     for_each_stmt(body, [&](const Stmt& s) { forget_changed(s); });
   }

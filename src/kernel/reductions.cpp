@@ -38,7 +38,8 @@ Scalar neutral(ReduceKind kind, DType t) {
 
 ExprId AccumulatorLowering::initial(const Accumulator& a) { return builder_.constant(neutral(a.kind, a.value_type)); }
 
-// Indices count in lanes no wider than they must be: from the first position of a block on, or along all of what is known to be short.
+// Indices count in lanes no wider than they must be: from the first position of a block on, or
+// along all of what is known to be short.
 std::vector<Accumulator> AccumulatorLowering::accumulators(int level, const std::optional<IntExpr>& block) {
   std::vector<Accumulator> result;
   for (const Reduction& r : domain().reductions) {
@@ -63,8 +64,8 @@ std::vector<Accumulator> AccumulatorLowering::accumulators(int level, const std:
   return result;
 }
 
-// What nothing was taken into has position 0: it is the result only where no element differs from the neutral value, and then the
-// first is.
+// What nothing was taken into has position 0: it is the result only where no element differs from
+// the neutral value, and then the first is.
 std::vector<Stmt> AccumulatorLowering::start(const std::vector<Accumulator>& accs) {
   std::vector<Stmt> stmts;
   for (const Accumulator& a : accs) {
@@ -131,7 +132,8 @@ std::vector<Stmt> AccumulatorLowering::take_parts(const std::vector<Accumulator>
   return stmts;
 }
 
-// In whatever order they come: a strictly better value, a NaN over a number, and of equals the smaller index.
+// In whatever order they come: a strictly better value, a NaN over a number, and of equals the
+// smaller index.
 std::vector<Stmt> AccumulatorLowering::take_part(const Accumulator& a, ExprId value, ExprId index) {
   if (!a.with_index()) return {assign(a.value, merged(a, builder_.local(a.value), value))};
   const Val x{&builder_, value}, best{&builder_, builder_.local(a.value)},

@@ -7,7 +7,8 @@
 
 namespace smelt::kernel {
 
-// Gives expressions whose operands were replaced: those without any stay as they are, the others are copied, bottom up.
+// Gives expressions whose operands were replaced: those without any stay as they are, the others
+// are copied, bottom up.
 class Rewriter {
  public:
   explicit Rewriter(Kernel& kernel) : kernel_(kernel) {}

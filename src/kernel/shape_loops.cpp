@@ -130,7 +130,8 @@ class Shaping {
     }
   }
 
-  // The offset from which most accesses step through their arrays, of all loops that deal out the same elements: they must agree.
+  // The offset from which most accesses step through their arrays, of all loops that deal out the
+  // same elements: they must agree.
   IntExpr origin_of(const Loop& loop, int lanes) const {
     std::vector<std::pair<IntExpr, int>> origins;
     const LaneGroups groups(kernel_, uses_, &loop, lanes, true);
@@ -189,7 +190,8 @@ class Shaping {
   std::map<const Loop*, TeamForms> forms_;
 };
 
-// No load is made early, no access at once, until a pass finds such; passes whose result is not proved leave this.
+// No load is made early, no access at once, until a pass finds such; passes whose result is not
+// proved leave this.
 std::vector<LoopAccesses> plain_accesses(const Loop& loop, size_t variants) {
   LoopAccesses plain;
   plain.blocks.resize(blocks_of(loop).size());

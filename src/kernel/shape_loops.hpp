@@ -1,4 +1,5 @@
-// The variants of a phase on a GPU, and how its Vector loops are spread over the threads in each of them.
+// The variants of a phase on a GPU, and how its Vector loops are spread over the threads in each of
+// them.
 //
 //   phase 0, work C                 phase 0, work C
 //     grid %g < B:                    variant fast where -(C % 4) >= 0
@@ -18,10 +19,12 @@ namespace smelt::kernel {
 
 bool shape_vector_loops(Kernel& kernel);
 
-// Runs of statements of a Vector loop, or of a loop inside of one, between loops and scans: each is a block.
+// Runs of statements of a Vector loop, or of a loop inside of one, between loops and scans: each is
+// a block.
 std::vector<std::vector<const Stmt*>> blocks_of(const Loop& loop);
 
-// Adds what must be at least 0 where a variant may run, each once; what the address of a param is a multiple of.
+// Adds what must be at least 0 where a variant may run, each once; what the address of a param is a
+// multiple of.
 void require(const std::vector<IntExpr>& conditions, Variant& variant);
 void align(int param, int bytes, Variant& variant);
 

@@ -9,13 +9,15 @@
 
 namespace smelt::kernel {
 
-// How a Vector loop is spread over the threads t of a team. Each takes groups of `lanes` neighbouring elements, one access of up
-// to 16 bytes, and `unroll` groups in a step, whose loads are all under way before the first is used:
+// How a Vector loop is spread over the threads t of a team. Each takes groups of `lanes`
+// neighbouring elements, one access of up to 16 bytes, and `unroll` groups in a step, whose loads
+// are all under way before the first is used:
 //
 //   element = ((step * unroll + u) * threads + t) * lanes + l
 //
-// Rows whose length is no multiple of the lanes begin at another place of a 16-byte word each. A peeled loop takes the whole words
-// of a row as groups; what is left at both ends, fewer than 2 * lanes elements, is one more element of the first threads.
+// Rows whose length is no multiple of the lanes begin at another place of a 16-byte word each. A
+// peeled loop takes the whole words of a row as groups; what is left at both ends, fewer than 2 *
+// lanes elements, is one more element of the first threads.
 struct LoopShape {
   int lanes = 1, unroll = 1;
   bool one_step = false;  // covers the extent
@@ -29,7 +31,8 @@ struct LoopShape {
   bool operator==(const LoopShape&) const = default;
 };
 
-// The element of a load is in a register of its thread if it is in its group: `distance` elements further in one that is loaded early.
+// The element of a load is in a register of its thread if it is in its group: `distance` elements
+// further in one that is loaded early.
 struct FromLane {
   ExprId load, group;
   int distance = 0;
@@ -51,7 +54,8 @@ struct GroupStore {
   bool copied = false;  // from an array, lane by lane the same: nothing goes through registers
 };
 
-// Elements that follow each other, by address, which a thread takes as one access of up to 16 bytes behind one mask.
+// Elements that follow each other, by address, which a thread takes as one access of up to 16 bytes
+// behind one mask.
 struct AdjacentLoads {
   std::vector<ExprId> loads;
   ExprId mask = kNoExpr, other = kNoExpr;
@@ -61,8 +65,8 @@ struct AdjacentStores {
   ExprId mask = kNoExpr;
 };
 
-// The random words of a group's lanes: lane l has word words[l] of those from `base` on, which are drawn in blocks of four before the
-// lanes are gone through.
+// The random words of a group's lanes: lane l has word words[l] of those from `base` on, which are
+// drawn in blocks of four before the lanes are gone through.
 struct GroupDraw {
   ExprId draw;
   IntExpr base;
@@ -81,7 +85,8 @@ struct BlockAccesses {
   std::vector<AdjacentStores> stores;  // behind the block
 };
 
-// A Serial loop inside of a Vector loop: loads of as many iterations, made before the first of them.
+// A Serial loop inside of a Vector loop: loads of as many iterations, made before the first of
+// them.
 struct IterationLoads {
   int iterations = 1;
   std::vector<ExprId> loads;

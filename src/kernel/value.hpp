@@ -1,5 +1,6 @@
-// Val: an expression of a kernel with C++ operators, so that the expansions of smelt/static/expand/ can be instantiated on it. The list of
-// what it offers, with its meaning, is in smelt/static/expand/algebra.hpp.
+// Val: an expression of a kernel with C++ operators, so that the expansions of smelt/static/expand/
+// can be instantiated on it. The list of what it offers, with its meaning, is in
+// smelt/static/expand/algebra.hpp.
 #pragma once
 
 #include "base/check.hpp"

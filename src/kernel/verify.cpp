@@ -366,7 +366,8 @@ class Structure {
     return apply && std::any_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return made_of(a, var); });
   }
 
-  // Whether it names a local that an Each around compares with what is made of this variable: each iteration has values of its own.
+  // Whether it names a local that an Each around compares with what is made of this variable: each
+  // iteration has values of its own.
   bool names_chosen_of(const IntExpr& index, Symbol var) const {
     return index.any_symbol([&](Symbol s) {
       const auto value = s.is_local() ? positions_.find(s.local_id()) : positions_.end();

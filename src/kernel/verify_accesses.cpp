@@ -1,5 +1,5 @@
-// Shows for every load and store that each index lies inside its dimension: from the ranges of the loops around it, from the
-// conditions around it, or from its own mask.
+// Shows for every load and store that each index lies inside its dimension: from the ranges of the
+// loops around it, from the conditions around it, or from its own mask.
 #include <functional>
 #include <optional>
 

@@ -56,7 +56,8 @@ class BarrierVerifier {
     if (s.is<If>() || repeats(s)) add(before);
   }
 
-  // Parts are made in Vector loops and used behind these, each in its stage: nothing else connects iterations.
+  // Parts are made in Vector loops and used behind these, each in its stage: nothing else connects
+  // iterations.
   void pipeline(const Loop& s) const {
     if (s.kind != LoopKind::Serial || s.stages < 2) fail(kernel_, "loop {} is no pipeline", s.var);
     if (parts_ahead(kernel_, s) < 1) fail(kernel_, "pipeline {} has too few stages", s.var);

@@ -1,7 +1,9 @@
-// The flow of values through locals and scratch: what is read has a value, and one value where one is needed.
+// The flow of values through locals and scratch: what is read has a value, and one value where one
+// is needed.
 //
-// A local that is assigned inside a Vector (or Thread) loop and declared outside of it differs from lane to lane (from thread to
-// thread) until Combine; it may then be read in such a loop only. What a block declares ends with the block.
+// A local that is assigned inside a Vector (or Thread) loop and declared outside of it differs from
+// lane to lane (from thread to thread) until Combine; it may then be read in such a loop only. What
+// a block declares ends with the block.
 #include <map>
 #include <set>
 

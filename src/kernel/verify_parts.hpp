@@ -1,4 +1,5 @@
-// The parts of verify(), each over a whole kernel; later ones rely on what earlier ones have checked. All throw InternalError.
+// The parts of verify(), each over a whole kernel; later ones rely on what earlier ones have
+// checked. All throw InternalError.
 #pragma once
 
 #include <fmt/format.h>

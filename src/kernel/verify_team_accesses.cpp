@@ -1,4 +1,5 @@
-// What the variants of a phase load early, hold and access at once: every lane is looked at for the sizes that a variant takes.
+// What the variants of a phase load early, hold and access at once: every lane is looked at for the
+// sizes that a variant takes.
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -219,7 +220,8 @@ class AccessVerifier {
          "a group of scratch that is no plain access");
   }
 
-  // A load of an array that the phase does not store to, or of shared scratch that the loop does not store to.
+  // A load of an array that the phase does not store to, or of shared scratch that the loop does
+  // not store to.
   const Load& unchanged(ExprId id, const Loop& loop) const {
     const auto* load = kernel_.at(id).get_if<Load>();
     if (load && load->access.scratch) {
@@ -348,7 +350,8 @@ class AccessVerifier {
     if (!first.scratch) aligned(id, first, static_cast<int>(count), vector.loop);
   }
 
-  // Whether two conditions hold in the same places: comparisons with a multiple of n, or of half of it and so on, that differ by less.
+  // Whether two conditions hold in the same places: comparisons with a multiple of n, or of half of
+  // it and so on, that differ by less.
   bool are_one(ExprId a, ExprId b, int n) const {
     if (a == b) return true;
     if (a == kNoExpr || b == kNoExpr) return false;

@@ -1,4 +1,5 @@
-// Dtypes: each expression has the one that its kind and its operands give it, and small floats occur in memory only.
+// Dtypes: each expression has the one that its kind and its operands give it, and small floats
+// occur in memory only.
 #include "kernel/fragment.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"

@@ -1,5 +1,5 @@
-// Going through a kernel: statements, the expressions below them, and the operands of each. Whoever looks for something in
-// a kernel starts here.
+// Going through a kernel: statements, the expressions below them, and the operands of each. Whoever
+// looks for something in a kernel starts here.
 #pragma once
 
 #include <optional>
@@ -140,8 +140,8 @@ inline std::optional<LocalId> given_by(const Stmt& s) {
   return std::nullopt;
 }
 
-// Calls visit(index) for the index expressions of a statement itself: extents, and where it accesses
-// arrays.
+// Calls visit(index) for the index expressions of a statement itself: extents, and where it
+// accesses arrays.
 template <class Visit>
 void for_each_index(const Stmt& s, const Visit& visit) {
   const auto visit_all = [&](const Access& access) {
@@ -180,8 +180,8 @@ bool any_index(const Expr& e, const Condition& condition) {
   return found;
 }
 
-// Visits each expression that `roots` are computed from once, first from a user of it. `enter(id, e)` returns whether
-// the operands of e are visited too. Roots may be kNoExpr.
+// Visits each expression that `roots` are computed from once, first from a user of it. `enter(id,
+// e)` returns whether the operands of e are visited too. Roots may be kNoExpr.
 template <class Enter>
 void visit_below(const Kernel& kernel, std::vector<ExprId> roots, const Enter& enter) {
   std::unordered_set<ExprId> seen;

@@ -26,7 +26,8 @@ using Forms = std::map<const Loop*, LoopAccesses>;
 
 constexpr int kWidestAccess = 16;  // bytes of an access
 
-// Values that the team has computed before a Vector loop, and that nothing has changed since: their loads are made.
+// Values that the team has computed before a Vector loop, and that nothing has changed since: their
+// loads are made.
 class Computed {
  public:
   Computed(const Kernel& kernel, const PhaseUses& uses)
@@ -154,7 +155,8 @@ class Widening {
     forms_[&loop] = std::move(accesses);
   }
 
-  // Stores that are made at once come behind the block; the edges of a peeled loop make each by itself.
+  // Stores that are made at once come behind the block; the edges of a peeled loop make each by
+  // itself.
   void change_by(const Block& block, const Vector& vector, const BlockAccesses& accesses) {
     std::set<int> later;
     if (!vector.shape.peeled) {
@@ -169,7 +171,8 @@ class Widening {
   void widen(const Block& block, const Vector& vector, const std::vector<ExprId>& made, BlockAccesses& accesses) {
     group_draws(block, vector, accesses);
     if (vector.shape.lanes > 1) group_stores(block, vector, accesses);
-    // Of several elements, those that follow each other are widened only where a body takes neighbours itself: in loops over fragments.
+    // Of several elements, those that follow each other are widened only where a body takes
+    // neighbours itself: in loops over fragments.
     if (!variant_.vectors || vector.shape.lanes != 1) return;
     if (vector.shape.unroll != 1 && kernel_.fragments.empty()) return;
     adjacent_loads(block, made, accesses);
@@ -241,7 +244,8 @@ class Widening {
     }
   }
 
-  // A group that is loaded at once only to be stored: of as many bytes as may be copied on their own.
+  // A group that is loaded at once only to be stored: of as many bytes as may be copied on their
+  // own.
   void copy_group(const Store& s, const Vector& vector, BlockAccesses& accesses) const {
     const int bytes = vector.shape.lanes * size_of(kernel_.dtype_of(s.access));
     const auto early = std::find_if(accesses.early.begin(), accesses.early.end(),
@@ -329,8 +333,9 @@ class Widening {
     return true;
   }
 
-  // Runs of places that follow each other in one array, as many as an access may have and beginning at a multiple of that: each as
-  // positions in `places`. The variant then requires what that takes.
+  // Runs of places that follow each other in one array, as many as an access may have and beginning
+  // at a multiple of that: each as positions in `places`. The variant then requires what that
+  // takes.
   std::vector<std::vector<size_t>> runs_of(const std::vector<const Access*>& places) {
     struct Row {
       const Access* first;
@@ -381,8 +386,9 @@ class Widening {
     return {};
   }
 
-  // A text that two conditions have in common only when both hold or neither does. Of neighbours between the same multiples of n (or
-  // of half of it): 4 * i + 2 < W and 4 * i + 3 < W are one where W is a multiple of 4, which `when` then says.
+  // A text that two conditions have in common only when both hold or neither does. Of neighbours
+  // between the same multiples of n (or of half of it): 4 * i + 2 < W and 4 * i + 3 < W are one
+  // where W is a multiple of 4, which `when` then says.
   std::string condition_key(ExprId id, int n, std::vector<IntExpr>& when) const {
     if (id == kNoExpr) return "";
     const std::string itself = "#" + std::to_string(id);

@@ -1,6 +1,6 @@
-// What the operations of ops.def mean on the host where one C++ operator does not say it. Nothing here is
-// undefined behaviour for any argument: integers wrap, and division by zero and shifts past the width have a
-// result.
+// What the operations of ops.def mean on the host where one C++ operator does not say it. Nothing
+// here is undefined behaviour for any argument: integers wrap, and division by zero and shifts past
+// the width have a result.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Scalar operations. ops.def is the one table: the enum, host meaning, LLVM spelling, expansions, language names, docs table
-// and the sweep test all come from its rows.
+// Scalar operations. ops.def is the one table: the enum, host meaning, LLVM spelling, expansions,
+// language names, docs table and the sweep test all come from its rows.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +62,9 @@ inline std::string_view name_of(Op op) { return info(op).name; }
 bool accepts(Op op, DType argument);
 DType result_type(Op op, DType argument);
 
-// Host meaning. On floats it computes in double, comparisons and tests give 0 or 1. On integers and bool, arguments and result
-// are the dtype's values as 64 bits (sign-extended if signed), already inside the dtype's range.
+// Host meaning. On floats it computes in double, comparisons and tests give 0 or 1. On integers and
+// bool, arguments and result are the dtype's values as 64 bits (sign-extended if signed), already
+// inside the dtype's range.
 double evaluate_float(Op op, std::span<const double> args);
 uint64_t evaluate_int(Op op, DType dtype, std::span<const uint64_t> args);
 // Either, on Scalars; the result is rounded to its dtype.

@@ -1,5 +1,6 @@
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, 2011): a function from a counter of 128 bits and a
-// key of 64 bits to four words of 32 bits, which look random. There is no state, so that every element of an array finds its number alone.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, 2011): a
+// function from a counter of 128 bits and a key of 64 bits to four words of 32 bits, which look
+// random. There is no state, so that every element of an array finds its number alone.
 #pragma once
 
 #include <array>
@@ -14,7 +15,8 @@ inline constexpr uint32_t kKeyStep[2] = {0x9E3779B9u, 0xBB67AE85u};
 
 using Words = std::array<uint32_t, 4>;
 
-// The counter and the key are given as their lower and upper halves are in Random123: word 0 is the lowest.
+// The counter and the key are given as their lower and upper halves are in Random123: word 0 is the
+// lowest.
 constexpr Words block(uint64_t counter, uint64_t upper_counter, uint64_t key) {
   Words c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), static_cast<uint32_t>(upper_counter),
              static_cast<uint32_t>(upper_counter >> 32)};

@@ -10,9 +10,10 @@
 
 namespace smelt {
 
-// Wide holds the exact result with far more precision than the format: double for formats up to f32, long double for f64.
-// Infinity and overflow count as the power of two past the largest number, so that either is right where the exact result
-// rounds to infinity. A nan on one side only, or the other sign of an exact zero, is an infinite error.
+// Wide holds the exact result with far more precision than the format: double for formats up to
+// f32, long double for f64. Infinity and overflow count as the power of two past the largest
+// number, so that either is right where the exact result rounds to infinity. A nan on one side
+// only, or the other sign of an exact zero, is an infinite error.
 template <class Wide>
 double ulp_error(const FloatFormat& format, Wide computed, Wide exact) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -15,7 +15,8 @@ namespace {
 
 // Beside the time of a group that moves so much, that of a launch is nothing.
 constexpr int64_t kLargeGroup = int64_t{1} << 30;
-// Different forms of work in one launch of a GPU: each adds to the code, and all take the registers of the hungriest.
+// Different forms of work in one launch of a GPU: each adds to the code, and all take the registers
+// of the hungriest.
 constexpr size_t kMostForms = 8;
 
 // On a GPU every workgroup looks its part up first. Longer ones do that less often: as long as
@@ -71,7 +72,8 @@ class Batcher {
     return element_count(evaluate(graph_.at(id).shape, options_.sizes)) * size_of(graph_.at(id).dtype);
   }
 
-  // Values between groups wait longer when many groups make theirs first: they should still be in a cache then.
+  // Values between groups wait longer when many groups make theirs first: they should still be in a
+  // cache then.
   int64_t waiting_bytes(const FusionGroup& group) const {
     int64_t total = 0;
     for (const NodeId id : group.outputs)

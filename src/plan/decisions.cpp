@@ -1,4 +1,5 @@
-// What the planner says of its work: for every edge whether it was fused and why, and the bytes that all of it moves.
+// What the planner says of its work: for every edge whether it was fused and why, and the bytes
+// that all of it moves.
 #include "plan/decisions.hpp"
 
 #include <fmt/format.h>
@@ -90,7 +91,8 @@ class Decisions {
     return d;
   }
 
-  // Why two groups are not one kernel, and what would change it. `home`: the group that `b` is scheduled as.
+  // Why two groups are not one kernel, and what would change it. `home`: the group that `b` is
+  // scheduled as.
   std::pair<std::string, std::string> why_two(int a, int b, int home) const {
     if (!parts_.options().fuse) return {"fusion is off", "run with fusion"};
     if (const Split* split = parts_.apart(a, b)) return words_of_split(*split);

@@ -1,4 +1,5 @@
-// The graph as the planner sees it: computing nodes, and the edges between them with views folded away.
+// The graph as the planner sees it: computing nodes, and the edges between them with views folded
+// away.
 #pragma once
 
 #include <vector>

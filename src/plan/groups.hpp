@@ -25,7 +25,8 @@ class Groups {
   bool path_around(int a, int b) const;
 
  private:
-  // Groups merge by moving the smaller bag into the larger one, so that merging n nodes one by one takes n log n steps, not n^2.
+  // Groups merge by moving the smaller bag into the larger one, so that merging n nodes one by one
+  // takes n log n steps, not n^2.
   struct Bag {
     int group;
     std::vector<NodeId> nodes;

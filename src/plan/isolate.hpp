@@ -17,8 +17,9 @@ struct Isolated {
   std::string key;                                // equal for groups that run the same kernel
 };
 
-// Nodes are numbered in the order in which the group's outputs reach them. With `open_sizes`, a group whose values all have one shape
-// becomes one over a single axis whose length is a symbol, so that groups of any number of elements are the same.
+// Nodes are numbered in the order in which the group's outputs reach them. With `open_sizes`, a
+// group whose values all have one shape becomes one over a single axis whose length is a symbol, so
+// that groups of any number of elements are the same.
 Isolated isolate(const Graph& graph, const FusionGroup& group, bool open_sizes);
 
 }  // namespace smelt::plan

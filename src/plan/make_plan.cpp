@@ -21,7 +21,8 @@
 namespace smelt::plan {
 namespace {
 
-// A value is computed again in each reader when that takes no more than this many operations an element.
+// A value is computed again in each reader when that takes no more than this many operations an
+// element.
 constexpr int kCheapToRepeat = 60;
 
 class Planner {
@@ -68,7 +69,8 @@ class Planner {
     return false;
   }
 
-  // What a product weighs the rows of another one by is not stored either, where a schedule has both of them.
+  // What a product weighs the rows of another one by is not stored either, where a schedule has
+  // both of them.
   void merge_chains() {
     for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
       if (!parts_.edges().computing[i]) continue;
@@ -125,8 +127,9 @@ class Planner {
     }
   }
 
-  // Sums of products that are measured from other results of their rows, with those: between them stand values of elements, which make
-  // two passes of the two until others compute these again for themselves.
+  // Sums of products that are measured from other results of their rows, with those: between them
+  // stand values of elements, which make two passes of the two until others compute these again for
+  // themselves.
   void merge_moments() {
     for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
       const NodeId id = static_cast<NodeId>(i);
@@ -142,8 +145,9 @@ class Planner {
     }
   }
 
-  // Groups whose values only one other group reads: what the first reader of a value could not take, since others needed it, can
-  // be taken when all of them have become one. From the front, so that a chain grows as far as a schedule accepts it.
+  // Groups whose values only one other group reads: what the first reader of a value could not
+  // take, since others needed it, can be taken when all of them have become one. From the front, so
+  // that a chain grows as far as a schedule accepts it.
   void merge_into_only_readers() {
     for (bool changed = true; changed;) {
       changed = false;
@@ -199,7 +203,8 @@ class Planner {
     }
   }
 
-  // A stored value whose readers could compute it from what they can read as cheaply: they do, and the store goes away.
+  // A stored value whose readers could compute it from what they can read as cheaply: they do, and
+  // the store goes away.
   void repeat_cheap_values() {
     for (size_t i = parts_.graph().nodes.size(); i-- > 0;) {
       const NodeId id = static_cast<NodeId>(i);
@@ -222,8 +227,8 @@ class Planner {
     std::vector<NodeId> chain;
     const std::optional<int> cost = repeatable_chain(id, chain);
     if (!cost) return false;
-    // What reads nothing costs no more for many readers, nor do these read it elsewhere. Every reader of one number computes
-    // it once for all of its elements.
+    // What reads nothing costs no more for many readers, nor do these read it elsewhere. Every
+    // reader of one number computes it once for all of its elements.
     const bool from_nothing = needed_by(chain).empty();
     if (!from_nothing && readers.size() > 4 && parts_.edges().elements[static_cast<size_t>(id)] > 1) return false;
     if (std::any_of(readers.begin(), readers.end(), [&](int g) {
@@ -237,7 +242,8 @@ class Planner {
     return apply_repeat(chain, readers);
   }
 
-  // Whether it has the elements of a value of its own group, in a wider type: stored as they are they take less.
+  // Whether it has the elements of a value of its own group, in a wider type: stored as they are
+  // they take less.
   bool widens(NodeId id) const {
     const Node& node = parts_.graph().at(id);
     if (node.kind != NodeKind::Cast || node.stops) return false;
@@ -246,8 +252,8 @@ class Planner {
            parts_.group_of(from) == parts_.group_of(id);
   }
 
-  // The nodes of its own group that must be repeated for `id`, and what they cost, where that is little; stops at reductions
-  // and at what is stored anyway.
+  // The nodes of its own group that must be repeated for `id`, and what they cost, where that is
+  // little; stops at reductions and at what is stored anyway.
   std::optional<int> repeatable_chain(NodeId id, std::vector<NodeId>& chain) const {
     int cost = 0;
     std::vector<NodeId> todo{id};

@@ -8,13 +8,14 @@ namespace smelt::plan {
 
 using schedule::repeat_cost;
 
-// Instructions past which a kernel takes too long to compile. It is then bound by arithmetic, so that the bytes of a cut do
-// not show.
+// Instructions past which a kernel takes too long to compile. It is then bound by arithmetic, so
+// that the bytes of a cut do not show.
 static constexpr int kMostInstructions = 4000;
 // What is no more than this is not worth a second look.
 static constexpr int kNothingToRepeat = 16;
-// Operations that a thread of a CPU, or a multiprocessor, does in the time that one more kernel takes to start. A CPU of our own threads
-// is taken for one: what is in a kernel decides its lanes, and those the order of sums, which must not follow from the threads at hand.
+// Operations that a thread of a CPU, or a multiprocessor, does in the time that one more kernel
+// takes to start. A CPU of our own threads is taken for one: what is in a kernel decides its lanes,
+// and those the order of sums, which must not follow from the threads at hand.
 static constexpr int64_t kLaunchWork = 1 << 18;
 
 constexpr size_t kForGood = SIZE_MAX;

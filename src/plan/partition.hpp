@@ -1,5 +1,6 @@
-// How the nodes of a graph are divided into kernels while the planner works: groups, what they would store, the nodes that they compute
-// again for themselves, and what speaks against merging two of them.
+// How the nodes of a graph are divided into kernels while the planner works: groups, what they
+// would store, the nodes that they compute again for themselves, and what speaks against merging
+// two of them.
 #pragma once
 
 #include <map>
@@ -66,11 +67,13 @@ class Partition {
 
   // A small value that costs much is not computed again for every element of a large reader.
   bool repeats_too_much(NodeId producer, NodeId consumer) const;
-  // Whether `cost` operations for each of these points take longer than storing the value by a kernel of its own.
+  // Whether `cost` operations for each of these points take longer than storing the value by a
+  // kernel of its own.
   bool repeats_too_much(int64_t cost, NodeId id, int64_t points) const;
   // Whether what others read of a group would be.
   bool repeats_too_much(int producers) const;
-  // Points over which a node is evaluated: of a reduction, its argument's; where its group has none, those of the largest beside it.
+  // Points over which a node is evaluated: of a reduction, its argument's; where its group has
+  // none, those of the largest beside it.
   int64_t reach(NodeId id) const;
 
   // The groups that compute a node of another group again.
@@ -80,7 +83,8 @@ class Partition {
   std::vector<FusionGroup> described_groups() const;
   // Whether a copy of `c` in some other group finds `id` in memory.
   bool read_by_copy(NodeId c, NodeId id) const;
-  // The group that computes a node for good: its own, or the first with a copy when its own stores nothing any more.
+  // The group that computes a node for good: its own, or the first with a copy when its own stores
+  // nothing any more.
   int home(NodeId id) const;
 
  private:
@@ -96,7 +100,8 @@ class Partition {
   bool known_refusal(int a, int b) const;
   // Of one number, every thread makes its own.
   bool is_read_more_often(NodeId id, int64_t points) const;
-  // All results of a call of the user's code are made at once. They have the same arguments, so there is no path between them.
+  // All results of a call of the user's code are made at once. They have the same arguments, so
+  // there is no path between them.
   void merge_results();
 
   const Graph& graph_;

@@ -1,4 +1,5 @@
-// Plan: which nodes of a graph become one kernel, and why. Explanation is data: every producer-consumer edge has a Decision.
+// Plan: which nodes of a graph become one kernel, and why. Explanation is data: every
+// producer-consumer edge has a Decision.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,8 @@ using schedule::Strategy;
 using schedule::Target;
 using schedule::Tuning;
 
-// A group that is not to be one kernel: its nodes up to `last`, and the others, may not be in one group.
+// A group that is not to be one kernel: its nodes up to `last`, and the others, may not be in one
+// group.
 struct Split {
   std::vector<NodeId> nodes;  // ascending
   NodeId last = -1;
@@ -69,8 +71,8 @@ struct ReadAgain {
   std::string remedy;
 };
 
-// One step of the planner: a group joins another, or computes values of others again. Groups are named by a node that was theirs
-// before any step.
+// One step of the planner: a group joins another, or computes values of others again. Groups are
+// named by a node that was theirs before any step.
 struct Step {
   enum class Kind : uint8_t { Merge, Recompute } kind = Kind::Merge;
   std::string_view pass;       // "producers", "siblings", ...
@@ -100,7 +102,8 @@ Plan make_plan(const Graph& graph, const Options& options);
 // Its bytes, of decisions and as a whole, for other sizes than those that it was made with.
 void count_bytes(const Graph& graph, const SizeBinding& sizes, Plan& plan);
 std::string print(const Graph& graph, const Plan& plan);
-// Throws InternalError unless every computing node is in at least one group, groups are in order, and edges are decided.
+// Throws InternalError unless every computing node is in at least one group, groups are in order,
+// and edges are decided.
 void verify(const Graph& graph, const Plan& plan);
 
 }  // namespace smelt::plan

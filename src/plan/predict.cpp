@@ -123,7 +123,8 @@ class Boundaries {
     boundary.gain_us = std::max(0.0, boundary.two_us - one.us);
   }
 
-  // Inputs and values of the first kernel that the second reads once more, and values that nobody else needs stored.
+  // Inputs and values of the first kernel that the second reads once more, and values that nobody
+  // else needs stored.
   double spared_bytes(const Boundary& boundary) const {
     const FusionGroup &a = plan_.groups[boundary.first], &b = plan_.groups[boundary.second];
     double bytes = 0;

@@ -1,4 +1,5 @@
-// What the kernels of a plan take, and what would change that, by the cost model that chooses schedules.
+// What the kernels of a plan take, and what would change that, by the cost model that chooses
+// schedules.
 #pragma once
 
 #include <memory>
@@ -28,7 +29,8 @@ struct Boundary {
   std::vector<size_t> read_again;  // inputs that both read
   double two_us = 0;
   std::optional<double> one_us;  // of one kernel, where there is a schedule for it
-  // That one kernel saves: two_us - one_us, or at most so much, of one that moves the bytes once and does the work of both.
+  // That one kernel saves: two_us - one_us, or at most so much, of one that moves the bytes once
+  // and does the work of both.
   double gain_us = 0;
   bool avoidable = false;  // every remedy says what would change it
 };

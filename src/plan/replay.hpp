@@ -1,4 +1,5 @@
-// The way from one kernel per operation to a plan, step by step, with what each step makes of bytes and time.
+// The way from one kernel per operation to a plan, step by step, with what each step makes of bytes
+// and time.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,8 @@ struct ReplayState {
   std::optional<double> us;  // predicted; nothing where a kernel has no prediction, or was not asked for
 };
 
-// At most `most` states: the first is unfused, the last has the groups of the plan before batches are made.
+// At most `most` states: the first is unfused, the last has the groups of the plan before batches
+// are made.
 std::vector<ReplayState> replay(const Graph& graph, const Plan& plan, const Options& options, size_t most);
 
 }  // namespace smelt::plan

@@ -1,6 +1,7 @@
-// One kernel moves the fewest bytes, but not always in the order in which memory is fast: a row that
-// is normalized and stored as a column writes one element to a cache line. Kernels that are predicted
-// to take much longer than their bytes are compared with two kernels, cut where the fewest bytes cross.
+// One kernel moves the fewest bytes, but not always in the order in which memory is fast: a row
+// that is normalized and stored as a column writes one element to a cache line. Kernels that are
+// predicted to take much longer than their bytes are compared with two kernels, cut where the
+// fewest bytes cross.
 #include "plan/two_kernels.hpp"
 
 #include <algorithm>
@@ -103,7 +104,8 @@ class Comparison {
     double crossing = 0;
     for (size_t i = 0; i + 1 < nodes.size(); ++i) cuts.emplace_back(crossing += change[i], nodes[i]);
     const auto end = cuts.begin() + static_cast<long>(std::min(kMostCuts, cuts.size()));
-    // Of equals the last: what is behind it is little more than the way in which results are stored.
+    // Of equals the last: what is behind it is little more than the way in which results are
+    // stored.
     std::partial_sort(cuts.begin(), end, cuts.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     });

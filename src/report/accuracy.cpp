@@ -88,7 +88,8 @@ bool same_pattern(DType dtype, double got, double exact) {
            std::fabs(exact) <= edge * (1 + tolerance_of(dtype).relative);
   }
   if (std::isnan(got) || std::isnan(want)) return std::isnan(got) && std::isnan(want);
-  // Of a zero that stands for a tiny number the sign may be that of a rounding error; of an exact one it is part of the result.
+  // Of a zero that stands for a tiny number the sign may be that of a rounding error; of an exact
+  // one it is part of the result.
   if (std::isinf(got) || (got == 0 && exact == 0)) return std::signbit(got) == std::signbit(want);
   return true;
 }
@@ -273,7 +274,8 @@ bool past_tolerance(const Tensor& result, const Tensor& reference, int64_t i, do
   return std::fabs(got - exact) > times * (near.absolute + near.relative * std::fabs(exact));
 }
 
-// A second look at an output that seems wrong, by bounds for each of its elements; nothing where that takes too long.
+// A second look at an output that seems wrong, by bounds for each of its elements; nothing where
+// that takes too long.
 std::optional<Verdict> judge_by_bounds(Accuracy& all, const Graph& graph, size_t output, const Tensor& result,
                                        const Computed& from) {
   std::vector<Dims> dims;
@@ -287,7 +289,8 @@ std::optional<Verdict> judge_by_bounds(Accuracy& all, const Graph& graph, size_t
   for (int64_t i = 0; i < n; ++i) {
     if (!past_tolerance(result, bounded.value, i)) continue;
     const Scalar got = load_scalar(result.dtype, static_cast<const char*>(result.data) + i * size_of(result.dtype));
-    // A bound that lies far past the tolerance is that of a program that cancels: no digit of its results is right.
+    // A bound that lies far past the tolerance is that of a program that cancels: no digit of its
+    // results is right.
     const bool cancelled =
         is_float(result.dtype) && bounded.decided(i) && past_tolerance(result, bounded.value, i, kFarPast);
     if (cancelled || !bounded.allows(i, got)) return Verdict{false, difference(output, result, bounded.value, i)};

@@ -15,7 +15,8 @@ struct Tolerance {
 };
 Tolerance tolerance_of(DType dtype);  // zeros for integers and bool
 
-// Distance between neighbours of dtype around `value` (the smallest subnormal below the normal numbers); 1 for integers.
+// Distance between neighbours of dtype around `value` (the smallest subnormal below the normal
+// numbers); 1 for integers.
 double unit_in_last_place(DType dtype, double value);
 
 struct Percentile {
@@ -35,20 +36,22 @@ struct Accuracy {
   std::string note;    // one line: why it is wrong, or what was tolerated; empty when there is nothing to say
 };
 
-// What the reference was computed from, for bounds on the errors of every element (graph/bounds.hpp). They take
-// about a second for a million elements, so they are computed only of an output that the tolerances call wrong.
+// What the reference was computed from, for bounds on the errors of every element
+// (graph/bounds.hpp). They take about a second for a million elements, so they are computed only of
+// an output that the tolerances call wrong.
 struct Computed {
   std::vector<TensorView> inputs;
   bool on_gpu = false;
 };
 
-// `reference` is what interpret() gave: F64 for floats. `unfused` are the results of the program with fusion off: a result
-// past the tolerance still counts as right when its largest error is at most twice theirs (long sums) and no more than
-// a thousand tolerances; an integer computed from floats may sit on the other side of a rounding boundary in at most one
-// element of ten thousand, of counts and sums in one of ten thousand that they count. What these call wrong is right after
-// all when every element is as near as its bound (a quotient between two integers is rounded to either) and no float that
-// has one is off by more than a thousand tolerances, and at most one in a hundred differs where there is no bound: what a
-// comparison of neighbours chooses.
+// `reference` is what interpret() gave: F64 for floats. `unfused` are the results of the program
+// with fusion off: a result past the tolerance still counts as right when its largest error is at
+// most twice theirs (long sums) and no more than a thousand tolerances; an integer computed from
+// floats may sit on the other side of a rounding boundary in at most one element of ten thousand,
+// of counts and sums in one of ten thousand that they count. What these call wrong is right after
+// all when every element is as near as its bound (a quotient between two integers is rounded to
+// either) and no float that has one is off by more than a thousand tolerances, and at most one in a
+// hundred differs where there is no bound: what a comparison of neighbours chooses.
 Accuracy compare(const Graph& graph, const std::vector<Tensor>& results, const std::vector<Tensor>& unfused,
                  const std::vector<Tensor>& reference, int threads, const Computed* from = nullptr);
 

@@ -1,5 +1,6 @@
-// Measures a program: fused, unfused (the same program through the same engine, one kernel per primitive operation), and a
-// parallel copy of as many bytes, all in one run, with the results checked against the reference.
+// Measures a program: fused, unfused (the same program through the same engine, one kernel per
+// primitive operation), and a parallel copy of as many bytes, all in one run, with the results
+// checked against the reference.
 #pragma once
 
 #include <functional>
@@ -62,12 +63,14 @@ struct BenchResult {
   double shown_speedup() const { return on_gpu ? cold_speedup : speedup; }
 };
 
-// Calls `measured` until the options are content. `prepare` runs before every call, outside the clock. Calls shorter than some
-// microseconds are timed several at a time, unless they must be prepared.
+// Calls `measured` until the options are content. `prepare` runs before every call, outside the
+// clock. Calls shorter than some microseconds are timed several at a time, unless they must be
+// prepared.
 Summary measure(const BenchOptions& options, const std::function<void()>& measured,
                 const std::function<void()>& prepare = {});
 
-// Measures both executables of one program on these inputs, or the fused one alone; then nothing is checked.
+// Measures both executables of one program on these inputs, or the fused one alone; then nothing is
+// checked.
 BenchResult bench(const Executable& fused, const Executable* unfused, const Machine& device,
                   const std::vector<Tensor>& inputs, const BenchOptions& options);
 

@@ -17,7 +17,8 @@ namespace smelt::report {
 namespace {
 
 constexpr double kNearlyAsFast = 1.05;
-// Every measurement is made so often, all in turn, and the best counts: what else the machine does hits all of them.
+// Every measurement is made so often, all in turn, and the best counts: what else the machine does
+// hits all of them.
 constexpr int kRounds = 3;
 
 // Runs and copies on one device, by one clock.

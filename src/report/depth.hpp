@@ -1,4 +1,5 @@
-// How long a program takes as a function of how many operations its kernels may have at most: where fusing more stops to pay.
+// How long a program takes as a function of how many operations its kernels may have at most: where
+// fusing more stops to pay.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

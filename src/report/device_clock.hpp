@@ -25,7 +25,8 @@ class DeviceClock {
 
   // Milliseconds of one `work`, the L2 cache flushed before each.
   Summary cold(const std::function<void()>& work);
-  // The same with what the work before left in the cache. The flush only keeps the device busy until the host has queued the rest.
+  // The same with what the work before left in the cache. The flush only keeps the device busy
+  // until the host has queued the rest.
   Summary hot(const std::function<void()>& work);
   // Wall time per call of calls back to back, the host's part included.
   Summary call(const std::function<void()>& work);

@@ -17,7 +17,8 @@
 namespace smelt::report {
 namespace {
 
-// "relu (2 operations), layernorm (9 operations)": operations that one thing of the user's text became stand together.
+// "relu (2 operations), layernorm (9 operations)": operations that one thing of the user's text
+// became stand together.
 std::string contents(const Graph& graph, const plan::FusionGroup& group) {
   struct Part {
     std::string label;
@@ -98,7 +99,8 @@ std::string kernels_text(const Explanation& e, const Style& style) {
     out += fmt::format("  does    {}\n", contents(e.graph, group));
     out += fmt::format("  reads   {}\n", transfers(e, group.inputs));
     out += fmt::format("  writes  {}\n", transfers(e, group.outputs));
-    // Of code that is not loaded the document alone says what it needs: it is the compiler's matter, not the plan's.
+    // Of code that is not loaded the document alone says what it needs: it is the compiler's
+    // matter, not the plan's.
     for (const BuiltFunction& f : e.functions)
       if (static_cast<size_t>(f.kernel) == k && f.workgroups_per_processor > 0)
         out += fmt::format("  built   {}\n", describe(f));

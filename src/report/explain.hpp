@@ -1,4 +1,5 @@
-// What the planner did and why, as text and as JSON: the kernels, a decision for every edge, and the ledger of bytes.
+// What the planner did and why, as text and as JSON: the kernels, a decision for every edge, and
+// the ledger of bytes.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -41,8 +42,8 @@ void add_build(nlohmann::ordered_json& json, const Executable& executable);
 // "k0_p0: 128 threads, 32 registers, ..."
 std::string describe(const BuiltFunction& f);
 
-// How the user would call this value: an input's name, or what was written for it, the operation that it became, and the node's
-// number: "softmax.exp %3".
+// How the user would call this value: an input's name, or what was written for it, the operation
+// that it became, and the node's number: "softmax.exp %3".
 std::string name_of_value(const Graph& graph, NodeId id);
 // Of what a kernel reads or writes: an input's name, "output 1", else as above.
 std::string role_of_value(const Graph& graph, NodeId id);

@@ -66,7 +66,8 @@ std::string cost_lines(const plan::Boundary* b) {
                                            : "";
 }
 
-// What would change it. A rule of the planner that the cost model contradicts is no reason to call a cut unavoidable.
+// What would change it. A rule of the planner that the cost model contradicts is no reason to call
+// a cut unavoidable.
 std::string remedy_line(const std::string& remedy, const plan::Boundary* b) {
   if (b && b->one_us && b->two_us > schedule::kAlike * *b->one_us)
     return "         to change it: nothing in the program; smelt cuts here although one kernel is predicted to be "

@@ -1,4 +1,5 @@
-// Files of the user: read whole with a bound, and written so that no half of one ever stands under its name.
+// Files of the user: read whole with a bound, and written so that no half of one ever stands under
+// its name.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,10 @@ namespace smelt::report {
 // The whole file. Throws UserError when it cannot be read or holds more than max_bytes.
 std::string read_text(const std::string& path, int64_t max_bytes);
 
-// A new file that takes its name only in commit(): written without a name where the system can do that, else under a temporary
-// name in the same folder. Not committed, it leaves nothing behind. What exists and is no regular file (/dev/null, a pipe) is
-// written to directly. Every failure is a UserError that names the path.
+// A new file that takes its name only in commit(): written without a name where the system can do
+// that, else under a temporary name in the same folder. Not committed, it leaves nothing behind.
+// What exists and is no regular file (/dev/null, a pipe) is written to directly. Every failure is a
+// UserError that names the path.
 class StagedFile {
  public:
   explicit StagedFile(std::string path);

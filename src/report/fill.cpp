@@ -1,4 +1,5 @@
-// The fillers. Random numbers are a function of the seed and the element's place, so threads need not agree on anything.
+// The fillers. Random numbers are a function of the seed and the element's place, so threads need
+// not agree on anything.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -24,7 +25,8 @@ struct Random {
   double uniform(int64_t at) const { return static_cast<double>(bits(at) >> 11) * 0x1p-53; }
 };
 
-// Elements 2p and 2p + 1: a pair of independent normal numbers from a pair of uniform ones (Box and Muller).
+// Elements 2p and 2p + 1: a pair of independent normal numbers from a pair of uniform ones (Box and
+// Muller).
 struct Pair {
   double even, odd;
 };

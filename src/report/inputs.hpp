@@ -33,7 +33,8 @@ struct InputSpec {
 
 // "x=f32[4096,1024]". Throws UserError.
 InputSpec parse_input(const std::string& text);
-// "xs=64*f32[65536]+8*zeros:f32[100]" is an input for each item, "xs[0]" and so on; else the one that parse_input makes.
+// "xs=64*f32[65536]+8*zeros:f32[100]" is an input for each item, "xs[0]" and so on; else the one
+// that parse_input makes.
 std::vector<InputSpec> parse_input_list(const std::string& text);
 // A number as the command line takes it; nothing when it is none.
 std::optional<Scalar> parse_number(std::string_view text);
@@ -53,7 +54,8 @@ struct SizeSweep {
 };
 SizeSweep parse_sweep(const std::string& text);
 
-// A row-major array of the filler's values, the same for the same seed whatever the number of threads.
+// A row-major array of the filler's values, the same for the same seed whatever the number of
+// threads.
 //   normal   floats: mean 0, deviation 1; integers: deviation 10, rounded, unsigned ones without their sign; bool: a coin
 //   uniform  floats: [0, 1); integers: 0 to 99; bool: a coin
 //   iota     0, 1, 2, ... in row-major order; integers wrap, floats round; bool: 0, 1, 1, 1, ...

@@ -1,7 +1,8 @@
 // NumPy's .npy files, versions 1 to 3: https://numpy.org/neps/nep-0001-npy-format.html
 //
-// A file is untrusted text: nothing in the header is believed before it agrees with the size of the file, so memory stays
-// bounded by what is really there. NumPy has no bf16 and no float of 8 bits: such arrays are cast to f32 by the program before they are written.
+// A file is untrusted text: nothing in the header is believed before it agrees with the size of the
+// file, so memory stays bounded by what is really there. NumPy has no bf16 and no float of 8 bits:
+// such arrays are cast to f32 by the program before they are written.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,8 @@ struct NpyHeader {
 // Reads and checks the header alone (for programs that need only types).
 NpyHeader read_npy_header(const std::string& path);
 
-// Reads the array. Fortran order gives a strided view of the bytes as they stand; other byte orders are swapped; bools
-// become 0 or 1. Throws UserError that names the path and what is wrong.
+// Reads the array. Fortran order gives a strided view of the bytes as they stand; other byte orders
+// are swapped; bools become 0 or 1. Throws UserError that names the path and what is wrong.
 Tensor read_npy(const std::string& path);
 
 // Whether NumPy has this dtype. Throws UserError that names the cast to write when it has not.
@@ -39,7 +40,8 @@ struct NpyOutput {
 void write_npy(const std::vector<NpyOutput>& outputs);
 void write_npy(const std::string& path, const TensorView& array);
 
-// The text of the header's dictionary, parsed; `where` names the file in messages. (For tests; read_npy_header calls it.)
+// The text of the header's dictionary, parsed; `where` names the file in messages. (For tests;
+// read_npy_header calls it.)
 NpyHeader parse_npy_dictionary(std::string_view text, const std::string& where);
 
 }  // namespace smelt::report

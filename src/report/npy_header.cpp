@@ -1,4 +1,5 @@
-// The header's dictionary: a Python literal of three keys, read by a parser that knows nothing else.
+// The header's dictionary: a Python literal of three keys, read by a parser that knows nothing
+// else.
 //
 //   {'descr': '<f4', 'fortran_order': False, 'shape': (4096, 1024), }
 #include <fmt/format.h>

@@ -66,7 +66,8 @@ ordered_json unfused_json(const PageInput& input, const plan::Plan& plan) {
   return {{"kernels", kernels}, {"bytes", e.plan.traffic.unfused_bytes}};
 }
 
-// Nodes of kernels by their numbers, and of very many decisions those alone that keep kernels apart.
+// Nodes of kernels by their numbers, and of very many decisions those alone that keep kernels
+// apart.
 void make_small(ordered_json& fused) {
   constexpr size_t kMostDecisions = 2000;
   for (ordered_json& kernel : fused["kernels"]) {

@@ -1,4 +1,5 @@
-// The page of `smelt report`: what the compiler knows of a program as one JSON document, and the HTML file around it.
+// The page of `smelt report`: what the compiler knows of a program as one JSON document, and the
+// HTML file around it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -35,7 +36,8 @@ nlohmann::ordered_json page_json(const PageInput& input);
 bool shows_values(const Graph& graph, const SizeBinding& sizes);
 // The whole file. A page that is served has a version: it reloads when its address has another.
 std::string page_html(const nlohmann::ordered_json& json, int version = 0);
-// The same as files of their own, for several pages that share what they can: `style` and `script` are addresses.
+// The same as files of their own, for several pages that share what they can: `style` and `script`
+// are addresses.
 std::string page_html(const nlohmann::ordered_json& json, const std::string& style, const std::string& script);
 std::string page_style();
 std::string page_script();

@@ -23,8 +23,9 @@ constexpr int kMostPlaces = 2048;
 
 int64_t up(int64_t a, int64_t b) { return (a + b - 1) / std::max<int64_t>(b, 1); }
 
-// Some of `all` numbers, which stand for the others: places spread evenly over the remainders of every power of two, so that rows that
-// begin anywhere in a sector are met as often as they occur, and the last `tail`, which are unlike the others. All where they are few.
+// Some of `all` numbers, which stand for the others: places spread evenly over the remainders of
+// every power of two, so that rows that begin anywhere in a sector are met as often as they occur,
+// and the last `tail`, which are unlike the others. All where they are few.
 struct Sample {
   int64_t all, tail = 0, count, step = 1;  // of all but the tail
   Sample(int64_t numbers, int64_t last, int64_t most) : all(numbers), count(numbers) {
@@ -85,15 +86,16 @@ class Counter {
   int packed() const { return gpu_ && threads() < kWarp ? std::min(kWarp / threads(), team_.iterations()) : 1; }
   int64_t unit() const { return gpu_ ? kSectorBytes : kCpuLineBytes; }
 
-  // The offset of an element: `slope` elements further for each of the Vector loop where that is known.
+  // The offset of an element: `slope` elements further for each of the Vector loop where that is
+  // known.
   struct Line {
     bool straight = false;
     IntExpr offset, slope;
     std::vector<int64_t> starts, slopes;  // per iteration of the warp, at the place at hand
   };
 
-  // Where the threads of a warp, or the lanes of a vector, make an access of a site: first in their groups, then in what is left of a
-  // peeled loop.
+  // Where the threads of a warp, or the lanes of a vector, make an access of a site: first in their
+  // groups, then in what is left of a peeled loop.
   struct Places {
     int64_t extent = 1, first = 0, end = 1;  // elements; of the groups
     int64_t parts = 1, in_groups = 1, all = 1;
@@ -176,8 +178,8 @@ class Counter {
     return line;
   }
 
-  // Goes to an iteration of the Grid loop, and to the round-th place of the loops inside; to some place for one below 0. Gives how
-  // often the site is met in that iteration.
+  // Goes to an iteration of the Grid loop, and to the round-th place of the loops inside; to some
+  // place for one below 0. Gives how often the site is met in that iteration.
   double enter(const AccessSite& site, int64_t iteration, int64_t round, AccessRow& row) {
     double runs = 1;
     double share = 0.5;

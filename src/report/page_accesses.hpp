@@ -1,4 +1,5 @@
-// Which addresses the lanes of a warp, or of a vector, access together, worked out from the index expressions of a kernel.
+// Which addresses the lanes of a warp, or of a vector, access together, worked out from the index
+// expressions of a kernel.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,8 @@ namespace smelt::report {
 enum class AccessPattern : uint8_t { Contiguous, Broadcast, Strided, Irregular, Unknown };
 std::string_view name_of(AccessPattern pattern);
 
-// One access of a kernel: all lanes at once, of a GPU a warp of 32, of a CPU the lanes of one vector.
+// One access of a kernel: all lanes at once, of a GPU a warp of 32, of a CPU the lanes of one
+// vector.
 struct AccessRow {
   size_t phase = 0;
   std::string array;  // "in0"
@@ -39,8 +41,8 @@ using ElementOf = std::function<std::optional<Scalar>(NodeId value, const Dims& 
 inline constexpr int kWarp = 32;
 inline constexpr int64_t kSectorBytes = 32, kGpuLineBytes = 128, kCpuLineBytes = 64;
 
-// Of a launch of this kernel. On a CPU a sector is a line of the cache. All executions are looked at where they are few, else some; the
-// more effort is saved, the fewer.
+// Of a launch of this kernel. On a CPU a sector is a line of the cache. All executions are looked
+// at where they are few, else some; the more effort is saved, the fewer.
 std::vector<AccessRow> accesses_of(const kernel::Kernel& kernel, const KernelLaunch& launch, bool gpu,
                                    const ElementOf& element, int saved_effort = 1);
 

@@ -89,7 +89,8 @@ ordered_json page_steps(const PageInput& input) {
   return {{"steps", steps}, {"states", states}};
 }
 
-// [line of the text, from 0, line of the source]: from there on, until the next. Most lines come from that of the line before.
+// [line of the text, from 0, line of the source]: from there on, until the next. Most lines come
+// from that of the line before.
 static ordered_json runs_of(const std::vector<int>& lines, size_t shown) {
   ordered_json runs = ordered_json::array();
   int last = 0;

@@ -1,4 +1,5 @@
-// The HTML file around a document. The page's own files are in src/report/page; the build embeds them (cmake/page.cmake).
+// The HTML file around a document. The page's own files are in src/report/page; the build embeds
+// them (cmake/page.cmake).
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -77,7 +78,8 @@ std::string page_html(const nlohmann::ordered_json& json, int version) {
 }
 
 std::string page_html(const nlohmann::ordered_json& json, const std::string& style, const std::string& script) {
-  // Files beside a page that is opened from a disk have no origin of their own, so that 'self' would not let them in.
+  // Files beside a page that is opened from a disk have no origin of their own, so that 'self'
+  // would not let them in.
   return assemble(json,
                   "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' data: file:; "
                   "base-uri 'none'; form-action 'none'",

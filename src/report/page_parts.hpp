@@ -16,7 +16,8 @@ nlohmann::ordered_json page_launches(const Executable& executable, const SizeBin
                                      const std::vector<Tensor>& arrays);
 // How the plan came about.
 nlohmann::ordered_json page_steps(const PageInput& input);
-// Elements of outputs with all that they were computed from; null with a reason where they were not computed.
+// Elements of outputs with all that they were computed from; null with a reason where they were not
+// computed.
 nlohmann::ordered_json page_trace(const PageInput& input);
 nlohmann::ordered_json page_texts(const PageInput& input);
 

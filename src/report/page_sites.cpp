@@ -124,7 +124,8 @@ class Finder {
     return made;
   }
 
-  // Arrays of the caller and between phases; not the words that say where an index was out of range, nor counters of workgroups.
+  // Arrays of the caller and between phases; not the words that say where an index was out of
+  // range, nor counters of workgroups.
   bool counts(const kernel::Access& access) const {
     const kernel::ParamKind kind = kernel_.params[static_cast<size_t>(access.array)].kind;
     return kind != kernel::ParamKind::Scalar && kind != kernel::ParamKind::Size &&
@@ -170,7 +171,8 @@ class Finder {
     sites_.push_back(std::move(made));
   }
 
-  // Whether an access differs between the elements of a Vector loop; else the compiler takes it out of the loop.
+  // Whether an access differs between the elements of a Vector loop; else the compiler takes it out
+  // of the loop.
   bool varies(const kernel::Access& access, ExprId mask, const Loop& loop) const {
     bool found = mask != kNoExpr;
     for (const IntExpr& index : access.index)

@@ -1,4 +1,5 @@
-// The accesses that the code of a phase has, in the variant that a launch takes. Internal to this folder.
+// The accesses that the code of a phase has, in the variant that a launch takes. Internal to this
+// folder.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// What the counters of a GPU say of a program, read from what Nsight Compute prints, beside what the plan predicts.
+// What the counters of a GPU say of a program, read from what Nsight Compute prints, beside what
+// the plan predicts.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,8 +22,8 @@ struct CountedLaunch {
   double ms = 0;
 };
 
-// Reads `ncu --csv --page raw`; lines that are not of the table are passed over. Throws UserError that says what to do when the
-// counters are not permitted, or are not there.
+// Reads `ncu --csv --page raw`; lines that are not of the table are passed over. Throws UserError
+// that says what to do when the counters are not permitted, or are not there.
 std::vector<CountedLaunch> parse_counters(const std::string& text);
 
 struct ProfileSide {

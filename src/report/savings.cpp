@@ -43,7 +43,8 @@ int64_t size_of_entry(const ordered_json& entry, const char* key, const std::str
   return size;
 }
 
-// "line 2, column 7: unexpected end of input". The parser's message has its own place and name in front of that.
+// "line 2, column 7: unexpected end of input". The parser's message has its own place and name in
+// front of that.
 std::string what_is_wrong(const std::string& text, size_t byte, const std::string& message) {
   const std::string before = text.substr(0, byte > 0 ? byte - 1 : 0);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -63,7 +64,8 @@ std::vector<ChainOperation> parse_chain(const std::string& json_text, const std:
   ordered_json list;
   try {
     list = ordered_json::parse(json_text, [&](int depth, ordered_json::parse_event_t, ordered_json&) {
-      // A list of objects of numbers is three deep; far deeper text would exhaust the stack when it is printed.
+      // A list of objects of numbers is three deep; far deeper text would exhaust the stack when it
+      // is printed.
       if (depth > 64) throw UserError(fmt::format("{} is nested more than 64 deep\n{}", where, kForm));
       return true;
     });

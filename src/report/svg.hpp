@@ -1,4 +1,5 @@
-// Bar charts as SVG: one file, no scripts, no fonts from elsewhere, readable on light and dark pages.
+// Bar charts as SVG: one file, no scripts, no fonts from elsewhere, readable on light and dark
+// pages.
 #pragma once
 
 #include <string>

@@ -41,7 +41,8 @@ int spawn(pid_t& child, int out, const std::vector<char*>& argv, const std::vect
   return error;
 }
 
-// Whether "NAME=value" is one of these. Of two variables of a name, some programs take the first and some the last.
+// Whether "NAME=value" is one of these. Of two variables of a name, some programs take the first
+// and some the last.
 bool names_one_of(const std::vector<std::pair<std::string, std::string>>& environment, std::string_view variable) {
   return std::any_of(environment.begin(), environment.end(),
                      [&](const auto& entry) { return variable.substr(0, variable.find('=')) == entry.first; });

@@ -12,7 +12,8 @@ struct ChildResult {
   std::string output;  // standard output and error
 };
 
-// `environment` comes on top of this process's. Throws UserError when there are no processes to be had.
+// `environment` comes on top of this process's. Throws UserError when there are no processes to be
+// had.
 ChildResult run_child(const std::string& program, const std::vector<std::string>& arguments,
                       const std::vector<std::pair<std::string, std::string>>& environment = {});
 
@@ -29,7 +30,8 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// The executable files of this name, best first: of the PATH, of CUDA_HOME and CUDA_PATH, of Python packages, of toolkits.
+// The executable files of this name, best first: of the PATH, of CUDA_HOME and CUDA_PATH, of Python
+// packages, of toolkits.
 std::vector<std::string> find_cuda_tool(const std::string& name);
 
 }  // namespace smelt::runtime

@@ -17,7 +17,8 @@
 #include "smelt/error.hpp"
 #include "smelt/runtime.hpp"
 
-// GDB's interface for code that is made at run time: it looks for these names, and stops in the function.
+// GDB's interface for code that is made at run time: it looks for these names, and stops in the
+// function.
 extern "C" {
 struct jit_code_entry {
   jit_code_entry* next_entry;

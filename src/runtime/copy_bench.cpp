@@ -84,8 +84,8 @@ static double median_seconds(int64_t bytes, int threads, int runs, char* to, con
   return *middle;
 }
 
-// The faster of the C library's copy and one with streaming stores: which one wins depends on the size, and a yardstick
-// should be the best that the machine does.
+// The faster of the C library's copy and one with streaming stores: which one wins depends on the
+// size, and a yardstick should be the best that the machine does.
 double measure_copy_seconds(int64_t bytes, int threads, int runs) {
   if (bytes <= 0) return 0;
   runs = std::max(runs, 1);

@@ -24,25 +24,30 @@ struct CpuFacts {
 };
 CpuFacts read_cpu_facts();
 int usable_threads();  // CpuFacts::threads
-// The same with the instructions of a lesser processor, "x86-64-v3" say. Throws UserError for another name.
+// The same with the instructions of a lesser processor, "x86-64-v3" say. Throws UserError for
+// another name.
 CpuFacts cpu_facts_for(const std::string& level);
-// The extensions that code may use which is compiled for this processor (empty: the one at hand): "avx2 bmi bmi2 ...".
+// The extensions that code may use which is compiled for this processor (empty: the one at hand):
+// "avx2 bmi bmi2 ...".
 std::string cpu_features(const std::string& level = {});
 // Those of them that the processor at hand does not have.
 std::string missing_cpu_features(const std::string& features);
-// Which processor this is and all that it can do, with $SMELT_CPU: the same text, the same instructions.
+// Which processor this is and all that it can do, with $SMELT_CPU: the same text, the same
+// instructions.
 std::string cpu_identity();
 // The same of the processor at hand, whose instructions are limited to those of `level`.
 std::string cpu_identity(const std::string& level);
 
 class DiskCache;
 
-// libLLVM, opened at run time. Looked for: $SMELT_LLVM (a path to the library; nothing else is tried when it is set), then
-// libLLVM 22 down to 16 by the system's names, then what set_llvm_compiler() gave.
+// libLLVM, opened at run time. Looked for: $SMELT_LLVM (a path to the library; nothing else is
+// tried when it is set), then libLLVM 22 down to 16 by the system's names, then what
+// set_llvm_compiler() gave.
 class Llvm {
  public:
-  // Nothing when it is not there; then `why` says what was tried and the command that installs it. A cache remembers where it was
-  // found; then the library is opened only when something has to be compiled.
+  // Nothing when it is not there; then `why` says what was tried and the command that installs it.
+  // A cache remembers where it was found; then the library is opened only when something has to be
+  // compiled.
   static std::shared_ptr<Llvm> open(std::string& why, DiskCache* cache = nullptr);
   // The same that compiles for a lesser processor.
   static std::shared_ptr<Llvm> open_for(const std::string& level, std::string& why, DiskCache* cache);
@@ -56,11 +61,12 @@ class Llvm {
   virtual std::string cpu_name() const = 0;  // as LLVM calls it; opens the library
   // Whether threads of a loop may compile too, beside the one that asked.
   virtual bool on_any_thread() const { return true; }
-  // What code depends on beside its text: the library's file, the target, the processor, the passes.
+  // What code depends on beside its text: the library's file, the target, the processor, the
+  // passes.
   virtual const std::string& identity() const = 0;
 
-  // Parsed, optimised and compiled in process, to the bytes of an object file. Throws InternalError with the message of LLVM and the
-  // line of the text when the IR is wrong. Safe from many threads.
+  // Parsed, optimised and compiled in process, to the bytes of an object file. Throws InternalError
+  // with the message of LLVM and the line of the text when the IR is wrong. Safe from many threads.
   virtual std::string compile(const std::string& ir_text) = 0;
   virtual std::string assembly(const std::string& ir_text) = 0;  // the same as text
   std::shared_ptr<class Module> load(const std::string& ir_text);
@@ -73,21 +79,23 @@ class Module {
   using PhaseFunction = void (*)(int64_t begin, int64_t end, void** arrays, const int64_t* sizes, char* scratch);
   virtual PhaseFunction function(const std::string& name) const = 0;  // throws InternalError when absent
 };
-// Of what Llvm::compile made, in this process or in another. Throws InternalError when it is not that. `name`: what profilers and
-// debuggers show.
+// Of what Llvm::compile made, in this process or in another. Throws InternalError when it is not
+// that. `name`: what profilers and debuggers show.
 std::shared_ptr<Module> load_object(std::string_view object, const std::string& name = {});
 
-// Runs body(thread, begin, end) over [0, count) split into contiguous pieces of about equal size, multiples of `grain`
-// (but the last), several for each thread; 0 <= thread < threads, and no two pieces with the same number run at a time. On the calling
-// thread alone when one grain is all there is, and inside another loop. The first exception reaches the caller.
-// Fewer threads run it where set_threads() or ThreadLimit say so, and while other callers have theirs.
+// Runs body(thread, begin, end) over [0, count) split into contiguous pieces of about equal size,
+// multiples of `grain` (but the last), several for each thread; 0 <= thread < threads, and no two
+// pieces with the same number run at a time. On the calling thread alone when one grain is all
+// there is, and inside another loop. The first exception reaches the caller. Fewer threads run it
+// where set_threads() or ThreadLimit say so, and while other callers have theirs.
 void parallel_for(int threads, int64_t count, int64_t grain,
                   const std::function<void(int thread, int64_t begin, int64_t end)>& body);
 
-// A copy by several threads; `streaming`: by stores that bypass the caches, where both ends lie at whole lines of 64 bytes; else by the C
-// library.
+// A copy by several threads; `streaming`: by stores that bypass the caches, where both ends lie at
+// whole lines of 64 bytes; else by the C library.
 void parallel_copy(char* to, const char* from, int64_t bytes, int threads, bool streaming);
-// Seconds that a parallel copy of `bytes` from one buffer to another takes: median over runs; memory already touched.
+// Seconds that a parallel copy of `bytes` from one buffer to another takes: median over runs;
+// memory already touched.
 double measure_copy_seconds(int64_t bytes, int threads, int runs);
 // Evicts the caches by streaming through a buffer several times their size.
 void flush_caches(const CpuFacts& facts, int threads);

@@ -56,7 +56,8 @@ static std::string read_name() {
   return "unknown CPU";
 }
 
-// Processors that a cgroup grants, rounded up; 0 when it sets no limit. `quota` and `period` are microseconds.
+// Processors that a cgroup grants, rounded up; 0 when it sets no limit. `quota` and `period` are
+// microseconds.
 static int granted(double quota, double period) {
   if (quota <= 0 || period <= 0) return 0;
   return static_cast<int>(quota / period + 0.999);
@@ -97,14 +98,15 @@ static std::string isa_of_level(std::string_view name) {
   return name == "x86-64-v4" ? "avx512" : name == "x86-64-v3" ? "avx2" : "sse2";
 }
 
-// A lesser processor than the one at hand, or nothing. LLVM would end the process on a name that it does not know, and the system on
-// instructions that the machine does not have.
+// A lesser processor than the one at hand, or nothing. LLVM would end the process on a name that it
+// does not know, and the system on instructions that the machine does not have.
 static std::string chosen_isa() {
   const char* chosen = std::getenv("SMELT_CPU");
   if (!chosen || !*chosen) return {};
   const std::string_view name = chosen;
   const bool known = is_level(name);
-  // Not by the names of the levels, which not every compiler knows; f16c and lzcnt came with fma and bmi.
+  // Not by the names of the levels, which not every compiler knows; f16c and lzcnt came with fma
+  // and bmi.
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
                   __builtin_cpu_supports("bmi2");
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

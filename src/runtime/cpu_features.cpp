@@ -21,7 +21,8 @@ namespace {
 enum Register : int { A, B, C, D };
 enum class Saved : unsigned { Nothing = 0, Ymm = 0x6, Zmm = 0xe6 };  // that the system must save, by its bits in XCR0
 
-// What code generators use. `level`: the first of the levels x86-64 (1) to x86-64-v4 that has it; 9: none.
+// What code generators use. `level`: the first of the levels x86-64 (1) to x86-64-v4 that has it;
+// 9: none.
 struct Feature {
   std::string_view name;
   unsigned leaf, subleaf;

@@ -9,7 +9,8 @@ namespace smelt::runtime {
 namespace {
 
 constexpr int kCudaMachine = 190;
-// Records of .nv.info: a format, an attribute, two bytes, and as many more as these say where the format is the long one.
+// Records of .nv.info: a format, an attribute, two bytes, and as many more as these say where the
+// format is the long one.
 constexpr uint8_t kLongFormat = 4, kFrameSize = 0x11, kRegisterCount = 0x2f;
 // Shared memory that the system has of each workgroup, where there is a section of this name.
 constexpr const char* kReservedName = ".nv.shared.reserved.0";

@@ -152,7 +152,8 @@ DiskCache::DiskCache(std::string folder, int64_t limit_bytes) : folder_(std::mov
 
 namespace {
 
-// What configure() said, and the caches that follow it. Never destroyed: devices live until the end.
+// What configure() said, and the caches that follow it. Never destroyed: devices live until the
+// end.
 struct Configured {
   std::mutex mutex;
   std::optional<std::string> folder;
@@ -270,7 +271,8 @@ bool DiskCache::store(const std::string& key, const std::string& value, Kind kin
   return false;
 }
 
-// Removes what was not used for longest, down to three quarters of the limit, so that the folder is not read for every entry.
+// Removes what was not used for longest, down to three quarters of the limit, so that the folder is
+// not read for every entry.
 void DiskCache::make_room(int64_t coming) {
   const std::lock_guard lock(mutex_);
   // Other processes write too: count again now and then.

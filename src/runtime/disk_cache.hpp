@@ -1,8 +1,9 @@
-// What was compiled once, kept in files: bytes by a key that says everything they depend on. A cache that cannot be used is no error:
-// everything works without, only slower.
+// What was compiled once, kept in files: bytes by a key that says everything they depend on. A
+// cache that cannot be used is no error: everything works without, only slower.
 //
-// An entry is one file, written aside and renamed, with its key, its lengths and a checksum in it: a file that is cut short, changed,
-// or not ours is removed and made again. Many processes and threads may share a folder.
+// An entry is one file, written aside and renamed, with its key, its lengths and a checksum in it:
+// a file that is cut short, changed, or not ours is removed and made again. Many processes and
+// threads may share a folder.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +25,21 @@ struct CacheInfo {
 
 class DiskCache {
  public:
-  // In this folder, which is made when it is not there. Refused when it belongs to another user, when others may write to it, or when
-  // it is a link.
+  // In this folder, which is made when it is not there. Refused when it belongs to another user,
+  // when others may write to it, or when it is a link.
   explicit DiskCache(std::string folder, int64_t limit_bytes = kLimit);
   DiskCache(const DiskCache&) = delete;
   DiskCache& operator=(const DiskCache&) = delete;
   virtual ~DiskCache() = default;
-  // As configure() said; else in $SMELT_CACHE_DIR, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt, up to $SMELT_CACHE_LIMIT bytes.
-  // SMELT_CACHE_DIR=off uses none.
+  // As configure() said; else in $SMELT_CACHE_DIR, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt,
+  // up to $SMELT_CACHE_LIMIT bytes. SMELT_CACHE_DIR=off uses none.
   static std::shared_ptr<DiskCache> of_user();
-  // The folder ("off": none) and the limit of all caches of the user, those that are there too; without a value as of_user() finds it.
+  // The folder ("off": none) and the limit of all caches of the user, those that are there too;
+  // without a value as of_user() finds it.
   static void configure(std::optional<std::string> folder, std::optional<int64_t> limit_bytes);
 
-  // The value of this key, made where it is not known. Threads that request one key at a time make it once. `hit` tells where it is
-  // from, `stored` whether it is new in the folder.
+  // The value of this key, made where it is not known. Threads that request one key at a time make
+  // it once. `hit` tells where it is from, `stored` whether it is new in the folder.
   std::string get(const std::string& key, const std::function<std::string()>& make, bool* hit = nullptr,
                   bool* stored = nullptr);
 

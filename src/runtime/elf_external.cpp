@@ -1,4 +1,5 @@
-// What code of LLVM may call although no kernel names it: moving memory, and arithmetic that a processor has no instruction for.
+// What code of LLVM may call although no kernel names it: moving memory, and arithmetic that a
+// processor has no instruction for.
 #include <dlfcn.h>
 #include <math.h>
 #include <string.h>
@@ -24,8 +25,8 @@ External external(std::string_view name, Signature* function) {
 using F1 = float(float);
 using D1 = double(double);
 
-// Half precision to and from float and double, where the processor has no instruction. They belong to the library of the compiler, and
-// not every compiler that can build smelt has them.
+// Half precision to and from float and double, where the processor has no instruction. They belong
+// to the library of the compiler, and not every compiler that can build smelt has them.
 constexpr std::string_view kOfCompiler[] = {"__extendhfsf2", "__truncsfhf2",   "__truncdfhf2",
                                             "__extendhfdf2", "__gnu_h2f_ieee", "__gnu_f2h_ieee"};
 

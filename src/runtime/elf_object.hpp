@@ -25,8 +25,9 @@ struct Object {
   std::vector<Symbol> symbols;
 };
 
-// Throws InternalError when the file is cut short, contradicts itself, is for another machine, or has what no kernel has. Sections to
-// be loaded have an alignment that is a power of two of at most a page; symbols of them lie inside.
+// Throws InternalError when the file is cut short, contradicts itself, is for another machine, or
+// has what no kernel has. Sections to be loaded have an alignment that is a power of two of at most
+// a page; symbols of them lie inside.
 Object read_object(std::string_view file);
 
 // The relocations of a section that is loaded: offsets lie inside, symbols exist.

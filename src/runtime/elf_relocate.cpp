@@ -1,4 +1,5 @@
-// Names and formulas are those of the System V ABI for AMD64 and of ELF for the Arm 64-bit Architecture.
+// Names and formulas are those of the System V ABI for AMD64 and of ELF for the Arm 64-bit
+// Architecture.
 #include "runtime/elf_relocate.hpp"
 
 #include <elf.h>

@@ -52,7 +52,8 @@ struct NvrtcOptions {
 };
 
 // libnvrtc alone: compiles without a GPU. Safe to use from many threads.
-// Looked for: $SMELT_NVRTC (nothing else is tried when it is set), Python wheel places, the CUDA toolkit, the system's names.
+// Looked for: $SMELT_NVRTC (nothing else is tried when it is set), Python wheel places, the CUDA
+// toolkit, the system's names.
 class Nvrtc {
  public:
   // `newest_major` passes over versions that a driver is too old for: 12, say; 0 takes any.
@@ -68,7 +69,8 @@ class Nvrtc {
   virtual bool supports(int compute, std::string& why) const = 0;
   // What the compiler is told besides the source: part of what a cubin depends on.
   virtual std::vector<std::string> arguments(int compute, const NvrtcOptions& options) const = 0;
-  // To a cubin for this architecture. Throws InternalError with NVRTC's log and the lines of the source that it names.
+  // To a cubin for this architecture. Throws InternalError with NVRTC's log and the lines of the
+  // source that it names.
   virtual std::string compile(const std::string& source, int compute, const NvrtcOptions& options = {}) const = 0;
   virtual std::string ptx(const std::string& source, int compute, const NvrtcOptions& options = {}) const = 0;
 };
@@ -108,13 +110,14 @@ struct MappedMemory {
   uint64_t device = 0;
 };
 
-// A GPU with its primary context retained: the context that other libraries in the process use too. Every function may be called from
-// any thread; a context of its own that the thread had stays its current one. What the driver refuses becomes an Error: a UserError where the
-// machine is at fault (memory, hardware), else an InternalError.
+// A GPU with its primary context retained: the context that other libraries in the process use too.
+// Every function may be called from any thread; a context of its own that the thread had stays its
+// current one. What the driver refuses becomes an Error: a UserError where the machine is at fault
+// (memory, hardware), else an InternalError.
 class Gpu {
  public:
-  // The GPU with this number. Nothing when there is none; then `why` says what was tried, and what to install. Looked for: $SMELT_CUDA
-  // (a path to libcuda), then the system's names.
+  // The GPU with this number. Nothing when there is none; then `why` says what was tried, and what
+  // to install. Looked for: $SMELT_CUDA (a path to libcuda), then the system's names.
   static std::shared_ptr<Gpu> open(int ordinal, std::string& why);
   virtual ~Gpu() = default;
   virtual const GpuFacts& facts() const = 0;
@@ -151,7 +154,8 @@ class Gpu {
   virtual double elapsed_ms(EventHandle from, EventHandle to) = 0;
 
   virtual bool has_graphs() const { return true; }
-  // What is launched on `stream` between the two is noted instead of run, and becomes a graph that is launched as one.
+  // What is launched on `stream` between the two is noted instead of run, and becomes a graph that
+  // is launched as one.
   virtual void begin_capture(StreamHandle stream) = 0;
   virtual GraphHandle end_capture(StreamHandle stream) = 0;
   virtual void launch_graph(GraphHandle graph, StreamHandle stream) = 0;

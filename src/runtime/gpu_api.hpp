@@ -1,5 +1,6 @@
-// The functions of the CUDA driver that smelt calls, declared by hand and looked up in a library opened at run time. One line is one
-// function: its type, its name here, and the name that the library exports (the versioned one where there are several).
+// The functions of the CUDA driver that smelt calls, declared by hand and looked up in a library
+// opened at run time. One line is one function: its type, its name here, and the name that the
+// library exports (the versioned one where there are several).
 #pragma once
 
 #include <cstddef>

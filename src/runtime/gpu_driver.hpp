@@ -8,7 +8,8 @@
 
 namespace smelt::runtime::cuda {
 
-// Opens libcuda and starts it. Nothing without one, or when it finds no GPU; then `why` says what was tried, and what to do.
+// Opens libcuda and starts it. Nothing without one, or when it finds no GPU; then `why` says what
+// was tried, and what to do.
 std::shared_ptr<const Driver> open_driver(std::string& why);
 
 // "an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS)".
@@ -16,7 +17,8 @@ std::string describe(const Driver& driver, Status status);
 // Throws for anything but success: "the GPU cannot <what>: ...".
 void check(const Driver& driver, Status status, const char* what);
 
-// Makes a context current in this thread. Another one that was current before comes back at the end.
+// Makes a context current in this thread. Another one that was current before comes back at the
+// end.
 class Current {
  public:
   Current(const Driver& driver, Context context);

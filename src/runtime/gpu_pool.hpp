@@ -1,5 +1,6 @@
-// Memory of a GPU between calls: a call takes a block that is large enough and gives it back when its work is queued, not done. The
-// next one in the same stream uses it at once; another stream is made to wait.
+// Memory of a GPU between calls: a call takes a block that is large enough and gives it back when
+// its work is queued, not done. The next one in the same stream uses it at once; another stream is
+// made to wait.
 #pragma once
 
 #include <memory>

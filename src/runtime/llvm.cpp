@@ -48,7 +48,8 @@ constexpr const char* kArchitecture = "aarch64";
 constexpr const char* kArchitecture = "other";
 #endif
 
-// Where the library was found depends on these. The system's list of libraries is written again whenever one is installed.
+// Where the library was found depends on these. The system's list of libraries is written again
+// whenever one is installed.
 std::string search_key() {
   return fmt::format("libLLVM\n{}\n{}\n{}\n{}", kArchitecture, variable("SMELT_LLVM"), variable("LD_LIBRARY_PATH"),
                      file_identity("/etc/ld.so.cache"));
@@ -76,7 +77,8 @@ std::string version_of(const Found& found) { return fmt::format("{}.{}.{}", foun
 
 class FoundLlvm final : public Llvm {
  public:
-  // `chosen_cpu`: a name that read_cpu_facts() or cpu_facts_for() has checked; empty for the processor at hand.
+  // `chosen_cpu`: a name that read_cpu_facts() or cpu_facts_for() has checked; empty for the
+  // processor at hand.
   FoundLlvm(Found found, OpenedLibrary library, std::string chosen_cpu)
       : found_(std::move(found)), chosen_cpu_(std::move(chosen_cpu)), library_(std::move(library)) {
     identity_ = fmt::format("LLVM {} {}\n{}\n{}\n{}", version_text(), file_identity(found_.path), found_.triple,

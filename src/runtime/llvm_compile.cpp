@@ -8,11 +8,11 @@
 
 namespace smelt::runtime::llvm {
 
-// The text arrives with vectors explicit, loops in shape and invariants hoisted. What remains is to make registers of
-// stack slots, to fold constants and patterns of the target, and to clean up.
+// The text arrives with vectors explicit, loops in shape and invariants hoisted. What remains is to
+// make registers of stack slots, to fold constants and patterns of the target, and to clean up.
 static constexpr const char* kPipeline = "function(sroa,early-cse,instcombine,simplifycfg)";
-// From LLVM 18 on, a pipeline given as text makes instcombine end the process when one round does not simplify everything,
-// unless told not to.
+// From LLVM 18 on, a pipeline given as text makes instcombine end the process when one round does
+// not simplify everything, unless told not to.
 static constexpr const char* kPipeline18 = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 const char* passes(unsigned major) { return major >= 18 ? kPipeline18 : kPipeline; }
@@ -77,7 +77,8 @@ struct Compilation {
   }
 };
 
-// The line of the text that is in a message of the verifier, which quotes instructions but counts no lines.
+// The line of the text that is in a message of the verifier, which quotes instructions but counts
+// no lines.
 std::string quoted_line(const std::string& message, const std::string& text) {
   size_t start = 0;
   while (start < message.size()) {

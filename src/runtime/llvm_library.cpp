@@ -9,7 +9,8 @@ namespace smelt::runtime::llvm {
 static constexpr unsigned kNewest = 22, kOldest = 16;
 static constexpr const char* kInstall = "apt-get install libllvm19";
 
-// LLVM is "libLLVM.so.19.1" since 18 and was "libLLVM-17.so.1" before; distributions add "libLLVM-19.so".
+// LLVM is "libLLVM.so.19.1" since 18 and was "libLLVM-17.so.1" before; distributions add
+// "libLLVM-19.so".
 static std::vector<std::string> system_names() {
   std::vector<std::string> names;
   for (unsigned v = kNewest; v >= kOldest; --v) {

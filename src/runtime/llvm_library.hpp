@@ -15,8 +15,8 @@ struct OpenedLibrary {
   explicit operator bool() const { return api != nullptr; }
 };
 
-// $SMELT_LLVM alone when it is set, else the system's names of libLLVM 22 down to 16. The host's target is initialised.
-// When nothing is usable, `why` says what was tried and how to install it.
+// $SMELT_LLVM alone when it is set, else the system's names of libLLVM 22 down to 16. The host's
+// target is initialised. When nothing is usable, `why` says what was tried and how to install it.
 OpenedLibrary open_library(std::string& why);
 // The library at this path.
 OpenedLibrary open_library_at(const std::string& path, std::string& why);

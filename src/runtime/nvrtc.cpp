@@ -86,7 +86,8 @@ class OpenedNvrtc final : public Nvrtc {
     // Of 9.0 with the instructions that no later one has: of matrix units.
     std::vector<std::string> words = {fmt::format("--gpu-architecture=sm_{}{}", compute, compute == 90 ? "a" : ""),
                                       "--std=c++17", options.contract ? "--fmad=true" : "--fmad=false"};
-    // Without declarations of textures and of the runtime's functions, which no kernel uses: some milliseconds less.
+    // Without declarations of textures and of the runtime's functions, which no kernel uses: some
+    // milliseconds less.
     if (version_ >= kMinimalSince) words.push_back("--minimal");
     if (options.for_device) words.push_back("--device-as-default-execution-space");
     if (options.lines) words.push_back("--generate-line-info");
@@ -121,7 +122,8 @@ class OpenedNvrtc final : public Nvrtc {
     const std::string log = log_of(program);
     std::string lines;
     for (const auto& [number, text] : named_lines(log, source)) lines += fmt::format("\n  {:4} | {}", number, text);
-    // The library that holds its built-in declarations may be missing beside it: the machine's fault, not the kernel's.
+    // The library that holds its built-in declarations may be missing beside it: the machine's
+    // fault, not the kernel's.
     if (status != kCompilationError && log.find("builtins") != std::string::npos)
       throw UserError(fmt::format("NVRTC {} ({}) is incomplete: {}\nhelp: install it again: {}", version_text(), path_,
                                   log, kInstall));
@@ -156,9 +158,10 @@ class OpenedNvrtc final : public Nvrtc {
   int version_;
 };
 
-// A compile takes and frees tens of megabytes several times over. glibc hands what is free at the top of its heap back to the system once it
-// is 128 KB, and every page of it is found and cleared again: a sixth of the time of a small kernel. It learns from the blocks that a program
-// frees: after one as large as this it keeps up to twice as much.
+// A compile takes and frees tens of megabytes several times over. glibc hands what is free at the
+// top of its heap back to the system once it is 128 KB, and every page of it is found and cleared
+// again: a sixth of the time of a small kernel. It learns from the blocks that a program frees:
+// after one as large as this it keeps up to twice as much.
 void let_heap_keep_what_is_freed() {
   constexpr size_t kLargestThatTeaches = size_t{31} << 20;
   void* volatile block = std::malloc(kLargestThatTeaches);

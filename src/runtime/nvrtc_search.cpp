@@ -14,8 +14,8 @@ bool contains(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-// The entries of a folder whose names begin so, the last in the alphabet first: python3.12 before python3.11, cuda-13.0 before
-// cuda-12.9.
+// The entries of a folder whose names begin so, the last in the alphabet first: python3.12 before
+// python3.11, cuda-13.0 before cuda-12.9.
 std::vector<fs::path> entries(const fs::path& folder, const std::string& prefix) {
   std::vector<fs::path> found;
   std::error_code failed;
@@ -67,7 +67,8 @@ class Search {
       if (const std::string home = places_.environment(variable); !home.empty()) look_in_toolkit(places_.root + home);
   }
 
-  // Every python3 of the PATH has its packages beside it; a link stands for the place that it points to.
+  // Every python3 of the PATH has its packages beside it; a link stands for the place that it
+  // points to.
   void look_on_path() {
     std::istringstream path(places_.environment("PATH"));
     for (std::string folder; std::getline(path, folder, ':');) {
@@ -85,7 +86,8 @@ class Search {
       for (const char* packages : {"site-packages", "dist-packages"}) look_in_packages(version / packages);
   }
 
-  // The wheels nvidia-cuda-nvrtc (13 and newer), nvidia-cuda-nvrtc-cu12 and -cu11; triton has programs of the toolkit too.
+  // The wheels nvidia-cuda-nvrtc (13 and newer), nvidia-cuda-nvrtc-cu12 and -cu11; triton has
+  // programs of the toolkit too.
   void look_in_packages(const fs::path& packages) {
     for (const fs::path& version : entries(packages / "nvidia", "cu1")) look_in_folder(version / kind());
     if (program_) return look_in_folder(packages / "triton" / "backends" / "nvidia" / "bin");

@@ -12,8 +12,9 @@ struct SearchPlaces {
   std::string root;                                     // stands before every absolute path; for tests
 };
 
-// Libraries that are there, best first: those of Python environments (the active ones, those of the PATH, the user's, the system's),
-// then those of CUDA toolkits; newer versions before older ones in each place.
+// Libraries that are there, best first: those of Python environments (the active ones, those of the
+// PATH, the user's, the system's), then those of CUDA toolkits; newer versions before older ones in
+// each place.
 std::vector<std::string> nvrtc_files(const SearchPlaces& places);
 // Programs of this name, those of the PATH first; that they can be run is for the caller to see.
 std::vector<std::string> tool_files(const SearchPlaces& places, const std::string& name);

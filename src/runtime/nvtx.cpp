@@ -8,8 +8,8 @@
 namespace smelt::runtime {
 namespace {
 
-// What the profiler sees: as in nvtxDetail/nvtxTypes.h of NVTX 3, whose layout cannot change any more, since profilers meet programs
-// of every age.
+// What the profiler sees: as in nvtxDetail/nvtxTypes.h of NVTX 3, whose layout cannot change any
+// more, since profilers meet programs of every age.
 
 using Function = void (*)();
 
@@ -43,7 +43,8 @@ struct EventAttributes {
 };
 static_assert(sizeof(EventAttributes) == 48);
 
-// The profiler requests these tables by a function without arguments of ours, so that there is one set in a process.
+// The profiler requests these tables by a function without arguments of ours, so that there is one
+// set in a process.
 struct Tables {
   Function functions[kModules][kMostFunctions] = {};    // what the profiler fills in
   Function* places[kModules][kMostFunctions + 1] = {};  // what it is handed: where to; ends in a null

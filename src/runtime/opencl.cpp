@@ -132,7 +132,8 @@ class LoadedProgram final : public GpuModule {
   FunctionFacts facts(FunctionHandle function) const override {
     FunctionFacts facts;
     facts.shared_bytes = static_cast<int64_t>(info<uint64_t>(function, kKernelLocalBytes));
-    // The driver of NVIDIA answers 256 to the first question also where the kernel itself names more.
+    // The driver of NVIDIA answers 256 to the first question also where the kernel itself names
+    // more.
     const auto required = info<std::array<size_t, 3>>(function, kKernelRequiredThreads);
     facts.max_threads = static_cast<int>(std::max(required[0], info<size_t>(function, kKernelThreads)));
     return facts;
@@ -282,7 +283,8 @@ class OpenedDevice final : public OpenCl {
   void fill(uint64_t at, int byte, int64_t bytes, StreamHandle stream) override {
     if (bytes <= 0) return;
     const Place target = place(at);
-    // NVIDIA's driver never ends a fill of 2^31 bytes by a pattern of one; by 16, on an H200, it takes a sixth of the time.
+    // NVIDIA's driver never ends a fill of 2^31 bytes by a pattern of one; by 16, on an H200, it
+    // takes a sixth of the time.
     constexpr size_t kWide = 16;
     std::array<unsigned char, kWide> pattern;
     pattern.fill(static_cast<unsigned char>(byte));

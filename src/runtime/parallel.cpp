@@ -1,6 +1,7 @@
-// Threads. Each participant of a loop owns a contiguous range of pieces, the same one in every call of the same size, so that data
-// stays in the cache of the core that used it last; whoever is done helps the others. The caller takes part and waits only for
-// workers that have joined, never for one that is still asleep: on a busy machine a loop is as fast as the processors it gets.
+// Threads. Each participant of a loop owns a contiguous range of pieces, the same one in every call
+// of the same size, so that data stays in the cache of the core that used it last; whoever is done
+// helps the others. The caller takes part and waits only for workers that have joined, never for
+// one that is still asleep: on a busy machine a loop is as fast as the processors it gets.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +37,8 @@ void pause() {
 #endif
 }
 
-// How a loop is cut: `grains` grains into `pieces` pieces, the first ones larger by a grain where they do not divide evenly.
+// How a loop is cut: `grains` grains into `pieces` pieces, the first ones larger by a grain where
+// they do not divide evenly.
 struct Cut {
   int64_t count = 0, grain = 1, grains = 0, pieces = 0;
 
@@ -46,7 +48,8 @@ struct Cut {
   }
 };
 
-// Set in workers, and in callers while they work: loops inside loops run on the thread that meets them.
+// Set in workers, and in callers while they work: loops inside loops run on the thread that meets
+// them.
 thread_local bool is_working = false;
 
 // Workers and the one loop that they share with its caller.
@@ -160,8 +163,8 @@ class Team {
   std::exception_ptr failure_;
 };
 
-// Threads belong to the process. Never destroyed, because its workers never end. The first teams are taken first, so that those
-// of rare moments with many callers have few workers.
+// Threads belong to the process. Never destroyed, because its workers never end. The first teams
+// are taken first, so that those of rare moments with many callers have few workers.
 Team* take_team() {
   static auto* teams = new std::array<std::atomic<Team*>, kMostTeams>{};
   for (std::atomic<Team*>& place : *teams) {

@@ -1,5 +1,5 @@
-// Code beside its program in one file: caches that a program is compiled with, so that what it needs is known, and compiled from
-// without a compiler.
+// Code beside its program in one file: caches that a program is compiled with, so that what it
+// needs is known, and compiled from without a compiler.
 #pragma once
 
 #include <map>

@@ -16,8 +16,8 @@ struct SharedLibrary {
   void* find(const char* name, bool needed = true) const;
 };
 
-// Opens by path or by a name that the system knows; the handle is never closed, since drivers keep state for the life of the
-// process. Without a handle, `why` is what the loader said.
+// Opens by path or by a name that the system knows; the handle is never closed, since drivers keep
+// state for the life of the process. Without a handle, `why` is what the loader said.
 SharedLibrary open_library(const std::string& name, std::string& why);
 // The path of the library that a function is in; `otherwise` when that cannot be found out.
 std::string path_of(void* function, const std::string& otherwise);
@@ -69,8 +69,8 @@ std::string tried(const std::vector<std::string>& names);
 std::string take_missing(SharedLibrary& library);
 
 // The functions of an opened library, if it has them all: `Functions` is a struct of Calls, made
-// from a SharedLibrary that it keeps as `library`. Otherwise nothing, and `why` is "NAME: TOO_OLD: it
-// lacks a, b". Without a handle `why` stays as open_library() left it.
+// from a SharedLibrary that it keeps as `library`. Otherwise nothing, and `why` is "NAME: TOO_OLD:
+// it lacks a, b". Without a handle `why` stays as open_library() left it.
 template <class Functions>
 std::shared_ptr<Functions> open_functions(const SharedLibrary& library, const std::string& name,
                                           const std::string& too_old, std::string& why) {

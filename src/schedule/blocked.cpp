@@ -12,7 +12,8 @@
 namespace smelt::schedule {
 namespace {
 
-// Elements of a window that are written out for one result, and fused multiply-adds in the body of the innermost loop.
+// Elements of a window that are written out for one result, and fused multiply-adds in the body of
+// the innermost loop.
 constexpr int64_t kMostUnrolled = 32, kMostProducts = 640;
 constexpr int64_t kMostBlockColumns = 4, kMostBlockRows = 8, kMostShared = 8;
 // Elements of a window whose results are worth sharing what they read; how much less that must take
@@ -54,7 +55,8 @@ bool stays(const Domain& domain, const Operand& operand, size_t axis, int64_t si
   return true;
 }
 
-// The size of blocks that saves most of `most`, of those that fit: large ones share more, but the last one may stick out.
+// The size of blocks that saves most of `most`, of those that fit: large ones share more, but the
+// last one may stick out.
 template <class Fits>
 int64_t best_block(int64_t extent, int64_t most, Fits fits) {
   int64_t best = 1;
@@ -170,7 +172,8 @@ class Chooser {
   }
 
  private:
-  // Those that neighbouring lanes have in common are staged; the axes that they depend on are shared.
+  // Those that neighbouring lanes have in common are staged; the axes that they depend on are
+  // shared.
   bool divide_operands() {
     for (BlockedSum& sum : made_.sums) {
       bool moves = false;
@@ -201,9 +204,9 @@ class Chooser {
       if (a != columns_ && !domain_.axes[a].extent.is(1)) (made_.shared[a] ? shared_ : rows_) = static_cast<int>(a);
   }
 
-  // Without a factor that many results have in common: results side by side share what their windows
-  // have in common. The block that takes least of the first-level cache for each of them; false
-  // where windows are short, or share little.
+  // Without a factor that many results have in common: results side by side share what their
+  // windows have in common. The block that takes least of the first-level cache for each of them;
+  // false where windows are short, or share little.
   bool share_windows() {
     for (const BlockedSum& sum : made_.sums)
       if (local_elements(graph_, graph_.at(sum.node)) < kLongWindow) return false;

@@ -1,10 +1,12 @@
-// Blocked local reductions: a convolution and what is like it, sums over a window of products of which one factor is the same for many results.
+// Blocked local reductions: a convolution and what is like it, sums over a window of products of
+// which one factor is the same for many results.
 //
 //   y[n, o, h, w] = sum over c, i, j of  x[n, c, h + i, w + j] * k[o, c, i, j]
 //
-// Each thread of a GPU has a block of results, several along some of the axes: an element of x that it has loaded serves all o of the block, and
-// those h and w whose windows see it; one of k serves all h and w. A factor that is no other for neighbouring lanes (k) is staged: made
-// once, with all that leads to it, in shared memory, for all threads of a workgroup.
+// Each thread of a GPU has a block of results, several along some of the axes: an element of x that
+// it has loaded serves all o of the block, and those h and w whose windows see it; one of k serves
+// all h and w. A factor that is no other for neighbouring lanes (k) is staged: made once, with all
+// that leads to it, in shared memory, for all threads of a workgroup.
 #pragma once
 
 #include <optional>
@@ -14,7 +16,8 @@
 
 namespace smelt::schedule {
 
-// What an element of a local reduction is computed from: where elementwise operations on elements of windows begin.
+// What an element of a local reduction is computed from: where elementwise operations on elements
+// of windows begin.
 struct Operand {
   NodeId top = -1;   // what these operations take
   NodeId base = -1;  // the same behind the views
@@ -38,7 +41,8 @@ struct Blocking {
   bool staged() const;         // whether some operand is; else threads share what windows have in common
 };
 
-// How often a thread evaluates an operand: at so many places in one run of what is written out, times the runs of the loops around it.
+// How often a thread evaluates an operand: at so many places in one run of what is written out,
+// times the runs of the loops around it.
 struct Evaluations {
   int64_t places = 1, runs = 1;
 };
@@ -47,7 +51,8 @@ Evaluations evaluations_of(const Graph& graph, const Domain& domain, const Block
 
 // The axis of the window that may be staged a part at a time, as a place in node.axes; -1: none.
 int chunked_axis(const Graph& graph, const BlockedSum& sum);
-// Elements of a staged operand, by dimension: axes of the window (as places in the argument's shape), then, last, the block along a shared axis.
+// Elements of a staged operand, by dimension: axes of the window (as places in the argument's
+// shape), then, last, the block along a shared axis.
 struct StagedShape {
   std::vector<int> window;
   int axis = -1;  // of the domain; -1: its blocks do not differ in this operand
@@ -59,7 +64,8 @@ StagedShape staged_shape(const Graph& graph, const Domain& domain, const Blockin
 // hand, or finds a position, or windows are inside each other.
 std::optional<std::vector<BlockedSum>> find_sums(const Graph& graph, const Group& group, const Domain& domain);
 
-// How a GPU that runs so many threads at once should block the results, if it should. `most` bounds the results of a thread.
+// How a GPU that runs so many threads at once should block the results, if it should. `most` bounds
+// the results of a thread.
 struct BlockNeeds {
   int64_t results = 64;                       // of a thread, at most
   int64_t registers = 92;                     // for results and what is read for them

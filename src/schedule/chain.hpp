@@ -1,11 +1,12 @@
-// Chains: a product whose rows are weights exp(x - maximum of x) / (sum of them) of the scores x of another product, as attention is.
+// Chains: a product whose rows are weights exp(x - maximum of x) / (sum of them) of the scores x of
+// another product, as attention is.
 //
 //   s[b, m, k] = sum over d of  f[b, m, d] * g[b, k, d]
 //   x[b, m, k] = any operations on s at one index, with whatever depends on b, m and k
 //   y[b, m, n] = sum over k of  exp(x - max over k of x) * r[b, m] * v[b, k, n]
 //
-// The maximum and both sums run along k together: when the maximum grows, sums so far are rescaled (schedule/online.hpp). What depends on
-// the row alone is multiplied behind the second sum.
+// The maximum and both sums run along k together: when the maximum grows, sums so far are rescaled
+// (schedule/online.hpp). What depends on the row alone is multiplied behind the second sum.
 #pragma once
 
 #include <optional>
@@ -42,11 +43,12 @@ struct Chain {
   int64_t depth_padded = 0;  // what is staged of the depth
 };
 
-// The chain that a group is, tiles not chosen yet. Nothing where it is none, or where the values between would be stored.
+// The chain that a group is, tiles not chosen yet. Nothing where it is none, or where the values
+// between would be stored.
 std::optional<Chain> find_chain(const Graph& graph, const Group& group, const SizeBinding& sizes, Domain& domain);
 
-// The nodes of one, by the sum of its second product: that sum, the weights, and what leads to the first product's factors from arrays
-// of halves; empty where the sum is none of a chain.
+// The nodes of one, by the sum of its second product: that sum, the weights, and what leads to the
+// first product's factors from arrays of halves; empty where the sum is none of a chain.
 std::vector<NodeId> nodes_of_chain(const Graph& graph, NodeId sum);
 
 }  // namespace smelt::schedule

@@ -8,8 +8,9 @@
 
 namespace smelt::schedule {
 
-// Whether a node computes anything; the others (inputs, constants, sizes, views) fold into their readers, unless they are outputs. After a
-// few questions outputs are looked up instead of gone through.
+// Whether a node computes anything; the others (inputs, constants, sizes, views) fold into their
+// readers, unless they are outputs. After a few questions outputs are looked up instead of gone
+// through.
 class Computing {
  public:
   explicit Computing(const Graph& graph) : graph_(graph) {}

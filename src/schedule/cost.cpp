@@ -14,8 +14,8 @@ bool moves_along(const Domain& domain, const Read& read, bool reduced) {
 
 namespace {
 
-// Elements from one step along `var` to the next, on the average over some steps in the middle of all axes: of what is clamped or
-// wrapped at the ends, or found by division.
+// Elements from one step along `var` to the next, on the average over some steps in the middle of
+// all axes: of what is clamped or wrapped at the ends, or found by division.
 double stride_in_the_middle(const Domain& domain, const SizeBinding& sizes, const IntExpr& flat, Symbol var) {
   constexpr int64_t kSteps = 16;
   SizeBinding at = sizes;

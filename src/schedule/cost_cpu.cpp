@@ -1,5 +1,6 @@
-// Predicted times of a CPU. Every thread goes through its part of the elements in steps of a vector loop; what a step takes is
-// counted in instructions of one vector register, of which a core does two in a cycle.
+// Predicted times of a CPU. Every thread goes through its part of the elements in steps of a vector
+// loop; what a step takes is counted in instructions of one vector register, of which a core does
+// two in a cycle.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -14,7 +15,8 @@
 namespace smelt::schedule {
 namespace {
 
-// Instructions of one access. Measured on a Xeon at 2.5 GHz (AVX-512): pools and slices of short rows, pairs of points.
+// Instructions of one access. Measured on a Xeon at 2.5 GHz (AVX-512): pools and slices of short
+// rows, pairs of points.
 constexpr double kOfShuffles = 2.5;  // of a vector, for each line that its lanes lie in
 constexpr int kMostShuffled = 8;     // elements between neighbours, for that
 constexpr double kGather = 3.6;      // of an element whose place is known from the first lane's
@@ -23,19 +25,23 @@ constexpr double kOwnPlace = 7;      // of an element whose place is found for i
 constexpr double kDivided = 14;      // the same, by divisions
 constexpr double kBroadcast = 0.5;   // of a step
 constexpr double kPiece = 2;         // of a piece of neighbours, among lanes from several places
-// To begin a vector loop, and to join the lanes of an accumulator: for each register more than one, and each halving of one.
+// To begin a vector loop, and to join the lanes of an accumulator: for each register more than one,
+// and each halving of one.
 constexpr double kBegin = 5, kJoin = 2;
 constexpr double kJoinSum = 1, kJoinExtreme = 3, kJoinPosition = 6;  // times that
-// Cycles in which a step waits for the one before, of reductions; two instructions are done in each.
+// Cycles in which a step waits for the one before, of reductions; two instructions are done in
+// each.
 constexpr double kChain = 4, kInstructionsPerCycle = 2;
 // Longer windows are not done side by side with the next ones.
 constexpr int64_t kLongestBesideOthers = 16;
 // Rows that columns side by side take from memory together, where they are split over the grid.
 constexpr double kRowsInFlight = 4;
 constexpr double kCacheLine = 64;
-// Microseconds in which a thread waits for a piece of a row that it stores to a page far from the last one.
+// Microseconds in which a thread waits for a piece of a row that it stores to a page far from the
+// last one.
 constexpr double kFarPiece = 0.1;
-// Of the first-level cache: bytes between addresses that share a set, and the lines that a set holds.
+// Of the first-level cache: bytes between addresses that share a set, and the lines that a set
+// holds.
 constexpr double kWaySize = 4096;
 constexpr int kWays = 8;
 constexpr double kAnywhere = 1e9;  // what stride_of gives where there is none
@@ -76,7 +82,8 @@ class CpuPrediction {
   bool along_rows() const { return s_.domain.levels > 0 && axis() && axis()->reduced; }
   bool down_columns() const { return !s_.domain.pointwise() && axis() && !axis()->reduced && s_.narrow_axis < 0; }
 
-  // Elements that one pass goes through, whether they are there or not, and the vector loops that it begins.
+  // Elements that one pass goes through, whether they are there or not, and the vector loops that
+  // it begins.
   void find_steps() {
     const double length = along(), rows = points() / length;
     const double tile = s_.tile > 0 ? std::min(static_cast<double>(s_.tile), length) : length;
@@ -138,7 +145,8 @@ class CpuPrediction {
     return length > 0 && s_.lanes % length == 0;
   }
 
-  // Whether neighbours of the axis before the last are neighbours in the array: as many pieces as a row has elements.
+  // Whether neighbours of the axis before the last are neighbours in the array: as many pieces as a
+  // row has elements.
   bool is_turned(NodeId node, const Index& index) const {
     const std::vector<Axis>& axes = s_.domain.axes;
     return axes.size() > 1 && stride(node, index, axes[axes.size() - 2]) == 1;
@@ -191,19 +199,21 @@ class CpuPrediction {
     for (const auto& [node, bytes] : moved) memory_bytes_ += std::min(array_bytes(graph_, options_.sizes, node), bytes);
   }
 
-  // Each element in a line of its own, of an array that the caches near a core do not hold. Tiles use
-  // all of their lines.
+  // Each element in a line of its own, of an array that the caches near a core do not hold. Tiles
+  // use all of their lines.
   bool in_own_lines(NodeId node, const Index& index) const {
     if (!axis() || s_.flattened || s_.strategy == Strategy::Tiled) return false;
     const double elements = stride(node, index, *axis()), step = elements * size_of(graph_.at(node).dtype);
-    // Places that no step gives are neighbours, but at the ends of rows; those that the data names are not.
+    // Places that no step gives are neighbours, but at the ends of rows; those that the data names
+    // are not.
     return step >= kCacheLine && (elements < kAnywhere || reads_gathered(index)) &&
            array_bytes(graph_, options_.sizes, node) > static_cast<double>(options_.target.l2_bytes) / 2 &&
            !serves_next(node, index, step);
   }
 
-  // Whether the lines that the lanes read serve the steps that follow, in columns that lie along a row of the array. Lines whose
-  // distance is a power of two push each other out of the first-level cache.
+  // Whether the lines that the lanes read serve the steps that follow, in columns that lie along a
+  // row of the array. Lines whose distance is a power of two push each other out of the first-level
+  // cache.
   bool serves_next(NodeId node, const Index& index, double step) const {
     if (std::fmod(step, kWaySize) == 0 && s_.lanes > kWays) return false;
     const auto beside = [&](const Axis& a) { return a.reduced && stride(node, index, a) == 1; };

@@ -187,7 +187,8 @@ class GpuPrediction {
       return static_cast<double>(bytes);
     }
     if (!stays_on_chip()) return 0;
-    // Chains of norms keep a value for each: one in two passes needs what the one before has computed.
+    // Chains of norms keep a value for each: one in two passes needs what the one before has
+    // computed.
     const double values =
         std::min(std::max(1.0, (passes_ - 1) / 2.0), std::floor(static_cast<double>(s_.keep_bytes) / stage_bytes()));
     return values * stage_bytes() * std::max(1.0, static_cast<double>(threads_) / std::max(1, s_.team)) / cluster_;
@@ -259,7 +260,8 @@ class GpuPrediction {
     return n;
   }
 
-  // Neighbours of a window that are one access: threads that take several elements load them one by one.
+  // Neighbours of a window that are one access: threads that take several elements load them one by
+  // one.
   double word_of_window(NodeId node, const Index& index) const {
     const int together = s_.strategy == Strategy::Row || s_.strategy == Strategy::Pointwise ? s_.unroll : 1;
     if (lanes_ * together > 1) return 1;
@@ -372,8 +374,8 @@ class GpuPrediction {
     cost_.on_chip_us = on_chip_ / (facts_.on_chip_bytes * busy());
   }
 
-  // A row that is stored as a column writes parts of sectors, which memory reads and writes before the
-  // next rows have come to them. For each element.
+  // A row that is stored as a column writes parts of sectors, which memory reads and writes before
+  // the next rows have come to them. For each element.
   double torn_bytes(const Output& output) const {
     const double step = step_along(output.node, output.store_index) * size_of(graph_.at(output.node).dtype);
     const bool large =

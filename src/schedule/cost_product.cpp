@@ -1,4 +1,5 @@
-// Predicted times of products: what the multiplications of all tiles take, whole ones also at the ends of the axes, or what memory moves.
+// Predicted times of products: what the multiplications of all tiles take, whole ones also at the
+// ends of the axes, or what memory moves.
 #include <algorithm>
 
 #include "schedule/cost_parts.hpp"
@@ -8,7 +9,8 @@
 namespace smelt::schedule {
 namespace {
 
-// Multiplications of a thread in a microsecond: of what it could do 0.8 are reached (AVX-512, f32, 1024^3).
+// Multiplications of a thread in a microsecond: of what it could do 0.8 are reached (AVX-512, f32,
+// 1024^3).
 double multiplications(const Options& options, const Product& p, int64_t bytes) {
   return 0.8 * 3e3 * 2 * options.target.vector_bits / 8 / static_cast<double>(p.units ? 4 : bytes) *
          static_cast<double>(p.terms);

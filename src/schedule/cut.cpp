@@ -16,7 +16,8 @@ namespace {
 
 constexpr size_t kMostRanges = 16;
 
-// Made of symbols by + and *. Where it is a remainder, as in roll(x, 1), that a place lies inside does not follow from its range.
+// Made of symbols by + and *. Where it is a remainder, as in roll(x, 1), that a place lies inside
+// does not follow from its range.
 bool is_plain(const IntExpr& size) {
   for (const IntExpr::Term& term : size.terms()) {
     IntExpr product = term.coefficient;
@@ -97,7 +98,8 @@ bool always_outside(const Graph& graph, const Domain& domain, const Read& read) 
   return false;
 }
 
-// What the domain stores and reads, once for each of the places `var` + starts[i], `var` standing for `value`.
+// What the domain stores and reads, once for each of the places `var` + starts[i], `var` standing
+// for `value`.
 void side_by_side(const Graph& graph, const std::vector<IntExpr>& starts, const IntExpr& value, Symbol var,
                   Domain& domain) {
   const std::vector<Output> outputs = std::move(domain.outputs);
@@ -153,7 +155,8 @@ bool join_ranges(const Graph& graph, const Cut& cut, const SizeBinding& sizes, D
 }
 
 std::optional<int> short_axis(const Graph& graph, const Domain& domain) {
-  // Stores side by side write parts of sectors; reads find the rest of theirs in the first-level cache.
+  // Stores side by side write parts of sectors; reads find the rest of theirs in the first-level
+  // cache.
   constexpr int64_t kMostStored = 4, kMostRead = 7;
   constexpr int64_t kMostOutputs = 8;
   const int last = static_cast<int>(domain.axes.size()) - 1;

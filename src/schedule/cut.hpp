@@ -1,5 +1,5 @@
-// Where a pointwise kernel writes what several arrays are joined to, each of them has a range of an axis: the loops go over the ranges one by
-// one, and compute in each only what lies there.
+// Where a pointwise kernel writes what several arrays are joined to, each of them has a range of an
+// axis: the loops go over the ranges one by one, and compute in each only what lies there.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,8 @@ struct Cut {
 // Elements of a range that lie together where it is a loop of its own.
 inline constexpr int64_t kLeastRun = 64;
 
-// Nothing where nothing is joined, or where a range has fewer elements that lie together than `least`.
+// Nothing where nothing is joined, or where a range has fewer elements that lie together than
+// `least`.
 std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes,
                             int64_t least = kLeastRun);
 
@@ -25,10 +26,11 @@ std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain
 // by side, so that what several of them read is read once. Whether it was done.
 bool join_ranges(const Graph& graph, const Cut& cut, const SizeBinding& sizes, Domain& domain);
 
-// A short axis of a pointwise domain that a thread may have the whole of: the last one, as the colours of a pixel, or
-// one along which something is read that is stored apart.
+// A short axis of a pointwise domain that a thread may have the whole of: the last one, as the
+// colours of a pixel, or one along which something is read that is stored apart.
 std::optional<int> short_axis(const Graph& graph, const Domain& domain);
-// Takes the axis away: what stood at each of its places is computed side by side, what they share once.
+// Takes the axis away: what stood at each of its places is computed side by side, what they share
+// once.
 void write_out(const Graph& graph, int axis, Domain& domain);
 
 struct Schedule;

@@ -125,7 +125,8 @@ void follow_direction(const Graph& graph, Domain& domain, const SizeBinding& siz
   }
 }
 
-// Whether every access steps over `inner` and then over `outer` as over one axis of outer * inner points.
+// Whether every access steps over `inner` and then over `outer` as over one axis of outer * inner
+// points.
 static bool step_as_one(const Graph& graph, const Domain& domain, const Axis& outer, const Axis& inner) {
   auto as_one = [&](NodeId node, const Index& index) {
     const IntExpr flat = flat_offset(graph.at(node).shape, index);

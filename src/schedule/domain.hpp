@@ -1,5 +1,5 @@
-// The loops that a group of nodes shares: its iteration domain, where each reduction and output is in it, and what the group
-// reads. This walk is what makes a merge legal or not.
+// The loops that a group of nodes shares: its iteration domain, where each reduction and output is
+// in it, and what the group reads. This walk is what makes a merge legal or not.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace smelt::schedule {
 
-// One dimension of the domain. The value of the loop is the symbol `var`, or 0 when the extent is 1.
+// One dimension of the domain. The value of the loop is the symbol `var`, or 0 when the extent is
+// 1.
 struct Axis {
   Symbol var;
   IntExpr extent;
@@ -26,7 +27,8 @@ struct Axis {
   IntExpr value() const { return extent.is(1) ? IntExpr(0) : IntExpr::symbol(var); }
 };
 
-// A reduction of the group: its argument is evaluated at `argument_index`, its result lives at `result_index`.
+// A reduction of the group: its argument is evaluated at `argument_index`, its result lives at
+// `result_index`.
 struct Reduction {
   NodeId node;
   int level = 0;  // 0: needs no other reduction of the group; n: needs one of level n-1
@@ -41,7 +43,8 @@ struct Scan {
   Index index;  // of its argument and of its result
 };
 
-// Something that the group stores. `base` is the value computed, `node` is what is stored: a view of it, or itself.
+// Something that the group stores. `base` is the value computed, `node` is what is stored: a view
+// of it, or itself.
 struct Output {
   NodeId node, base;
   bool per_row = false;  // one element for each point of the kept axes; else one for each point of the domain
@@ -72,7 +75,8 @@ struct Domain {
   double again = 0, once = 0;
   std::vector<NodeId> here;  // members that are evaluated at the index of the outputs of their shape
 
-  // Why overlapping windows would compute too much again, if each result computed all that its own window sees.
+  // Why overlapping windows would compute too much again, if each result computed all that its own
+  // window sees.
   std::optional<Refusal> overlap;
 
   int64_t estimate(bool reduced) const;  // points of the reduced (or the kept) axes, for the sizes at hand
@@ -92,17 +96,19 @@ enum class Online : uint8_t {
 std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
                                           Online online = Online::Nothing);
 
-// Orders the axes of reductions and scans as memory has them, where what is read and stored agrees: the columns of x.T are rows.
+// Orders the axes of reductions and scans as memory has them, where what is read and stored agrees:
+// the columns of x.T are rows.
 void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes);
 
-// Goes through an axis from its end where most of what is read and stored lies that way: what is flipped on its way in or out, or both.
+// Goes through an axis from its end where most of what is read and stored lies that way: what is
+// flipped on its way in or out, or both.
 void follow_direction(const Graph& graph, Domain& domain, const SizeBinding& sizes);
 
 // Merges neighbouring axes wherever every read and output steps through them as through one.
 void merge_axes(const Graph& graph, Domain& domain);
 
-// Merges a last axis shorter than `least` with the one before, also where guards read a place along that one: as colours with the columns of a
-// picture that is padded. Of a pointwise domain.
+// Merges a last axis shorter than `least` with the one before, also where guards read a place along
+// that one: as colours with the columns of a picture that is padded. Of a pointwise domain.
 void merge_short_axis(const Graph& graph, Domain& domain, int64_t least);
 
 // Row-major offset of an element.

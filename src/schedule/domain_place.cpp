@@ -12,10 +12,12 @@
 namespace smelt::schedule {
 namespace {
 
-// Reductions of a row that wait for each other, and scans: each is a loop of its own, with all that leads to it.
+// Reductions of a row that wait for each other, and scans: each is a loop of its own, with all that
+// leads to it.
 constexpr int kMostLevels = 16;
 constexpr size_t kMostScans = 16;
-// The sizes of a shape with neighbours of one kind (reduced or kept) multiplied, ones dropped: shapes that agree here can share loops.
+// The sizes of a shape with neighbours of one kind (reduced or kept) multiplied, ones dropped:
+// shapes that agree here can share loops.
 std::vector<std::pair<IntExpr, bool>> signature(const Shape& shape, const std::vector<int>& reduced_axes) {
   std::vector<std::pair<IntExpr, bool>> result;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -33,7 +35,8 @@ std::string axes_text(const std::vector<int>& axes) {
   return fmt::format("{} {}", axes.size() == 1 ? "axis" : "axes", fmt::join(axes, ", "));
 }
 
-// A quotient or remainder of more than one loop variable: the axes of one shape lie across those of the other.
+// A quotient or remainder of more than one loop variable: the axes of one shape lie across those of
+// the other.
 bool divides_several_variables(const IntExpr& e) {
   for (const auto& t : e.terms())
     for (const auto& atom : t.atoms) {
@@ -90,8 +93,8 @@ class Placement : Refusing {
     return true;
   }
 
-  // Whether loops over `shape` can store an array of the shape `stored` without dividing sums of them: [3, 4, 6] as [12, 6], but
-  // not as [6, 12].
+  // Whether loops over `shape` can store an array of the shape `stored` without dividing sums of
+  // them: [3, 4, 6] as [12, 6], but not as [6, 12].
   static bool steps_evenly(const Shape& shape, const Shape& stored) {
     Index values;
     Ranges ranges = Ranges::inside_loops();
@@ -104,8 +107,9 @@ class Placement : Refusing {
     return std::none_of(index.begin(), index.end(), divides_several_variables);
   }
 
-  // Of a pointwise group, the shape with the most dimensions that its elements are given in on the way to the output: what is
-  // permuted before a reshape is then stepped over, not found by division.
+  // Of a pointwise group, the shape with the most dimensions that its elements are given in on the
+  // way to the output: what is permuted before a reshape is then stepped over, not found by
+  // division.
   const Shape& finest_shape(NodeId base) const {
     const Shape* best = &at(base).shape;
     const IntExpr elements = count(*best);
@@ -128,8 +132,9 @@ class Placement : Refusing {
     return *best;
   }
 
-  // The shape of what `reference` reduces, or one that some reshape of the group splits it into, each axis wholly reduced or kept:
-  // what is permuted before it is stepped over then, not found by division. `reduced` becomes the axes of that shape.
+  // The shape of what `reference` reduces, or one that some reshape of the group splits it into,
+  // each axis wholly reduced or kept: what is permuted before it is stepped over then, not found by
+  // division. `reduced` becomes the axes of that shape.
   const Shape& finer_shape(const Node& reference, std::vector<int>& reduced) {
     const Shape& own = at(reference.args[0]).shape;
     const Shape* best = &own;
@@ -167,7 +172,8 @@ class Placement : Refusing {
     return found;
   }
 
-  // Which axes of `finer` are those of `shape` that are reduced; nothing where one is both, or part of two.
+  // Which axes of `finer` are those of `shape` that are reduced; nothing where one is both, or part
+  // of two.
   static std::optional<std::vector<int>> split_axes(const Shape& shape, const std::vector<int>& reduced,
                                                     const Shape& finer) {
     std::vector<int> result;
@@ -319,7 +325,8 @@ class Placement : Refusing {
     return true;
   }
 
-  // How many levels of reductions must be done before the node can be evaluated; of a reduction, before its argument can be.
+  // How many levels of reductions must be done before the node can be evaluated; of a reduction,
+  // before its argument can be.
   int level_of(NodeId id) {
     auto known = level_.find(id);
     if (known != level_.end()) return known->second;

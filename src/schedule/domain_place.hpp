@@ -12,7 +12,8 @@
 
 namespace smelt::schedule {
 
-// Keeps why a group has no domain. Both ways to say so return false, for steps that return whether to go on.
+// Keeps why a group has no domain. Both ways to say so return false, for steps that return whether
+// to go on.
 class Refusing {
  protected:
   bool refuse(std::string reason, std::string remedy) {
@@ -36,8 +37,9 @@ struct Placed {
   std::unordered_set<NodeId> members, inputs;  // the nodes of the group, and its inputs
 };
 
-// The loops of a group, and where its reductions, scans and outputs lie in them; or why they have no loops in common. Where `finer` is
-// true, axes that a reshape splits may be split; it says then whether some are.
+// The loops of a group, and where its reductions, scans and outputs lie in them; or why they have
+// no loops in common. Where `finer` is true, axes that a reshape splits may be split; it says then
+// whether some are.
 std::variant<Placed, Refusal> place_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
                                            Online online, bool& finer);
 

@@ -1,4 +1,5 @@
-// The walk from the outputs of a group to what it reads, at the index at which each value is needed.
+// The walk from the outputs of a group to what it reads, at the index at which each value is
+// needed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,15 +18,16 @@
 namespace smelt::schedule {
 namespace {
 
-// Operations that a kernel does at other indices again, weighed by what each takes, that are worth their code.
+// Operations that a kernel does at other indices again, weighed by what each takes, that are worth
+// their code.
 constexpr int64_t kMostRepeatedWork = 1500;
 // How often the elements of a window are written out, at most (kernel/evaluate_local.cpp).
 constexpr int64_t kMostCopies = 64;
 // The text of a node and an index. Indices that are mirrored double at every level.
 constexpr size_t kLongestIndex = 4000;
 
-// Where rings may keep a value, it is evaluated once for all places that differ by constants (stencil.cpp). Of so many
-// of these the walk sees what the others request too.
+// Where rings may keep a value, it is evaluated once for all places that differ by constants
+// (stencil.cpp). Of so many of these the walk sees what the others request too.
 constexpr int kMostPlaces = 64;
 
 Index without_constants(const Index& index) {
@@ -78,7 +80,8 @@ class Walk : Refusing {
   bool member(NodeId id) const { return members_.count(id) > 0; }
   const Node& at(NodeId id) const { return graph_.at(id); }
 
-  // What is still to be walked: a list of our own, since a kernel of thousands of operations in a row is deeper than a stack should be.
+  // What is still to be walked: a list of our own, since a kernel of thousands of operations in a
+  // row is deeper than a stack should be.
   struct Visit {
     NodeId node;
     const At* at;
@@ -131,8 +134,9 @@ class Walk : Refusing {
     return true;
   }
 
-  // Every value at every index at which it is needed is code of its own. What is needed at many makes kernels whose size is exponential in
-  // the levels of such values: it is counted on the way, so that the walk ends where the kernel would be too long.
+  // Every value at every index at which it is needed is code of its own. What is needed at many
+  // makes kernels whose size is exponential in the levels of such values: it is counted on the way,
+  // so that the walk ends where the kernel would be too long.
   bool count_evaluation(const Visit& here, bool written_out) {
     const Node& node = at(here.node);
     const bool computed = member(here.node), first = counted_.insert(here.node).second;
@@ -148,8 +152,8 @@ class Walk : Refusing {
                     "nothing: storing the values takes less time");
   }
 
-  // What is computed under other guards is code of its own (kernel/evaluate.cpp). Rings keep values without any: where a stencil may run they are
-  // not counted.
+  // What is computed under other guards is code of its own (kernel/evaluate.cpp). Rings keep values
+  // without any: where a stencil may run they are not counted.
   int guarded(int outer, const std::vector<Guard>& guards) {
     if (guards.empty() || !under_guards_) return outer;
     std::string key = std::to_string(outer);

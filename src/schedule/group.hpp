@@ -44,8 +44,9 @@ struct Tuning {
   bool rings = false;         // of what is in memory, where caches would serve its neighbours
   // On a CPU, of one iteration: elements of the vector axis, of a tile the rows and columns.
   int64_t tile = 0;
-  // The other way than the family has it: rows split over the grid, or each done as a whole; all axes as one, or loops over the
-  // last alone. On a GPU `merged` keeps a short axis among the others.
+  // The other way than the family has it: rows split over the grid, or each done as a whole; all
+  // axes as one, or loops over the last alone. On a GPU `merged` keeps a short axis among the
+  // others.
   bool split = false, merged = false;
   bool operator==(const Tuning&) const = default;
 };

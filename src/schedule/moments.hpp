@@ -1,5 +1,6 @@
-// Sums of products of what is measured from values of its row: sum((x - mean(x))^2), sum(g * (x - mean(x)) * r). Two passes over a row, or
-// one that measures from elements it has met, and corrects the sum when the values of the row are known (kernel/moments.cpp).
+// Sums of products of what is measured from values of its row: sum((x - mean(x))^2), sum(g * (x -
+// mean(x)) * r). Two passes over a row, or one that measures from elements it has met, and corrects
+// the sum when the values of the row are known (kernel/moments.cpp).
 #pragma once
 
 #include <array>
@@ -16,7 +17,8 @@ struct Moment {
     NodeId value = -1, less = -1;
     bool operator==(const Factor&) const = default;
   };
-  // The sum is that of the product of both factors, times and divided by these, each one number to a row.
+  // The sum is that of the product of both factors, times and divided by these, each one number to
+  // a row.
   struct Scale {
     NodeId value = -1;
     bool divides = false;

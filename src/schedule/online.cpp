@@ -3,7 +3,8 @@
 namespace smelt::schedule {
 namespace {
 
-// What a chain of views shows. The rows at hand are the same for all of a kernel, so that only the value matters.
+// What a chain of views shows. The rows at hand are the same for all of a kernel, so that only the
+// value matters.
 NodeId behind_views(const Graph& graph, NodeId id) {
   while (is_view(graph.at(id).kind)) id = graph.at(id).args[0];
   return id;

@@ -5,10 +5,12 @@
 
 namespace smelt::schedule {
 
-// Machine operations of one element of a node (of a reduction: of its argument), a multiply-add being one.
+// Machine operations of one element of a node (of a reduction: of its argument), a multiply-add
+// being one.
 int cost_of(const Node& node);
 
-// Instructions of kernel IR that an element of a node becomes, about: functions are expanded (smelt/static/expand).
+// Instructions of kernel IR that an element of a node becomes, about: functions are expanded
+// (smelt/static/expand).
 int instructions_of(const Node& node);
 
 // cost_of a vector on a CPU, where gathers and divisions of 64 bits go element by element.

@@ -13,7 +13,8 @@ namespace smelt::schedule {
 // No more staged tiles than stay in the second-level cache.
 constexpr size_t kMaxStaged = 4;
 
-// How often the rows are gone over: once for each level of reductions, and once more for outputs that need the last of them.
+// How often the rows are gone over: once for each level of reductions, and once more for outputs
+// that need the last of them.
 int passes_of(const Domain& domain) {
   int passes = domain.levels;
   for (const Output& o : domain.outputs)
@@ -99,7 +100,8 @@ bool finds_positions(const Graph& graph, const Domain& domain) {
   });
 }
 
-// The axis along which an access is contiguous, if there is one; -1 for values that are the same everywhere or stepped over.
+// The axis along which an access is contiguous, if there is one; -1 for values that are the same
+// everywhere or stepped over.
 int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const Index& index) {
   const IntExpr flat = flat_offset(graph.at(node).shape, index);
   for (size_t d = 0; d < domain.axes.size(); ++d) {
@@ -118,14 +120,16 @@ bool always_inside(const Graph& graph, const Domain& domain, const Read& read) {
   return true;
 }
 
-// Lanes follow the first output; an axis order in which it is stored across would waste every cache line.
+// Lanes follow the first output; an axis order in which it is stored across would waste every cache
+// line.
 void follow_output(const Graph& graph, Domain& domain) {
   const int axis = contiguous_axis(graph, domain, domain.outputs[0].node, domain.outputs[0].store_index);
   if (axis < 0 || axis + 1 == static_cast<int>(domain.axes.size())) return;
   std::rotate(domain.axes.begin() + axis, domain.axes.begin() + axis + 1, domain.axes.end());
 }
 
-// Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned in scratch.
+// Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned
+// in scratch.
 void find_staged(const Graph& graph, Schedule& s) {
   const int last = static_cast<int>(s.domain.axes.size()) - 1;
   if (last < 1 || s.domain.axes.back().estimate < 8) return;

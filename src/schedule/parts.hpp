@@ -14,17 +14,21 @@ namespace smelt::schedule {
 bool has_scatter(const Graph& graph, const Group& group);
 std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group& group, const Options& options);
 
-// How often the rows are gone over: once for each level of reductions, and once more for outputs that need the last of them.
+// How often the rows are gone over: once for each level of reductions, and once more for outputs
+// that need the last of them.
 int passes_of(const Domain& domain);
 std::string scans_text(const Domain& domain);
-// The same group in fewer passes than so many, where reductions may run beside those that they need.
+// The same group in fewer passes than so many, where reductions may run beside those that they
+// need.
 std::optional<Domain> domain_of_fewer_passes(const Graph& graph, const Group& group, const Options& options,
                                              Online online, int passes);
 std::string passes_text(const Domain& domain);
 
-// Reductions of fewer elements are not split: there is nothing to gain from spreading them over threads.
+// Reductions of fewer elements are not split: there is nothing to gain from spreading them over
+// threads.
 constexpr int64_t kSmallWork = 1 << 16;
-// A reduction over at least this many rows is split, so that threads share it and its error stays small.
+// A reduction over at least this many rows is split, so that threads share it and its error stays
+// small.
 constexpr int64_t kTallColumn = 512;
 // Of a CPU's vectors; the fewest also where fewer would do.
 constexpr int64_t kFewestLanes = 4, kMostLanes = 64;
@@ -35,8 +39,9 @@ constexpr int64_t kPartElements = 32768, kMaxParts = 1024, kTeamsPerProcessor = 
 // Columns of a GPU that a warp each takes: the second phase goes over the parts one after another.
 constexpr int64_t kMostColumnParts = 512, kWarpsPerProcessor = 32;
 
-// The reduced axis that is split where lanes run along rows: the first one where the lanes run along
-// all, else that of which most parts can be made; parts of the axis of the lanes are not short.
+// The reduced axis that is split where lanes run along rows: the first one where the lanes run
+// along all, else that of which most parts can be made; parts of the axis of the lanes are not
+// short.
 const Axis& axis_in_parts(const Schedule& schedule);
 int64_t most_parts_of(const Axis& axis, bool of_lanes);
 
@@ -45,14 +50,14 @@ int64_t most_parts_of(const Axis& axis, bool of_lanes);
 bool may_turn(const Domain& domain);
 void turn(Domain& domain);
 
-// Elements from one row of a tile in scratch to the next: a word more than it has keeps neighbours in a column out of the same
-// bank, or cache set.
+// Elements from one row of a tile in scratch to the next: a word more than it has keeps neighbours
+// in a column out of the same bank, or cache set.
 inline int64_t staged_row(int64_t side, DType dtype) { return side + std::max(1, 4 / size_of(dtype)); }
 
 int64_t power_of_two_from(int64_t n);  // the least one of at least n
 
-// Whether the rows of columns on a CPU are so far apart, and so many, that a core which takes a few lines of each waits for memory: every
-// row is another page, and nothing is fetched ahead.
+// Whether the rows of columns on a CPU are so far apart, and so many, that a core which takes a few
+// lines of each waits for memory: every row is another page, and nothing is fetched ahead.
 bool has_far_rows(const Schedule& schedule, const Target& target);
 
 // The innermost axis that is reduced, or that is kept; -1 when there is none.
@@ -61,16 +66,19 @@ int last_axis(const Domain& domain, bool reduced);
 // Whether some reduction is an argmin or argmax, which keeps a position beside every value.
 bool finds_positions(const Graph& graph, const Domain& domain);
 
-// The axis along which an access is contiguous, if there is one; -1 for values that are the same everywhere or stepped over.
+// The axis along which an access is contiguous, if there is one; -1 for values that are the same
+// everywhere or stepped over.
 int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const Index& index);
 
 // Whether every element that is read lies in its array, whatever guards it.
 bool always_inside(const Graph& graph, const Domain& domain, const Read& read);
 
-// Lanes follow the first output; an axis order in which it is stored across would waste every cache line.
+// Lanes follow the first output; an axis order in which it is stored across would waste every cache
+// line.
 void follow_output(const Graph& graph, Domain& domain);
 
-// Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned in scratch.
+// Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned
+// in scratch.
 void find_staged(const Graph& graph, Schedule& s);
 
 // schedule_product.cpp: nothing where the group is no product, or one too small for tiles.
@@ -79,7 +87,8 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
 std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group,
                                        const Options& options);
 
-// schedule_chain.cpp: nothing where the group is no chain of products, or the target has no matrix units.
+// schedule_chain.cpp: nothing where the group is no chain of products, or the target has no matrix
+// units.
 std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, const Options& options);
 
 // schedule_cpu.cpp
@@ -91,11 +100,13 @@ std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, 
 std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const Group& group,
                                              const Options& options);
 
-// schedule_blocked.cpp: for pointwise domains with sums over windows of products; nothing where blocks of results would save nothing.
+// schedule_blocked.cpp: for pointwise domains with sums over windows of products; nothing where
+// blocks of results would save nothing.
 std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domain, const Group& group,
                                          const Options& options);
 
-// Why a group that is not blocked should not be one kernel: a long sum of it would be blocked by itself.
+// Why a group that is not blocked should not be one kernel: a long sum of it would be blocked by
+// itself.
 std::optional<Refusal> loses_blocks(const Graph& graph, const Group& group, const Options& options);
 
 // schedule_stencil.cpp: for pointwise domains whose values are needed at several neighbouring

@@ -135,7 +135,8 @@ class FactorFinder {
     return true;
   }
 
-  // Whether the elements along a kept axis are only a few apart, and more than those along an inner one: a window that moves by steps.
+  // Whether the elements along a kept axis are only a few apart, and more than those along an inner
+  // one: a window that moves by steps.
   bool has_longer_line(const IntExpr& offset, const Axis& inner) const {
     constexpr int64_t kFewApart = 4;
     return std::any_of(domain_.axes.begin(), domain_.axes.end(), [&](const Axis& axis) {
@@ -174,8 +175,8 @@ static bool is_wider(DType from, DType to) {
   return from == to || (size_of(to) > size_of(from) && (is_signed_int(to) || is_unsigned_int(from)));
 }
 
-// Whether a value of a small float is a number of that dtype where it is computed: operations keep f32 in between (docs/numerics.md), so it is
-// what was stored or cast, moved or chosen.
+// Whether a value of a small float is a number of that dtype where it is computed: operations keep
+// f32 in between (docs/numerics.md), so it is what was stored or cast, moved or chosen.
 static bool is_rounded(const Graph& graph, const Group& group, NodeId id) {
   const Node& node = graph.at(id);
   const auto rounded = [&](NodeId arg) { return is_rounded(graph, group, arg); };

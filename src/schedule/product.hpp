@@ -1,8 +1,10 @@
-// Products: sums over axes of what two factors make together, each of which lacks kept axes that the other has.
+// Products: sums over axes of what two factors make together, each of which lacks kept axes that
+// the other has.
 //
 //   y[b, m, n] = sum over k of  f[b, m, k] * g[b, n, k]          rows m, columns n, inner axes k
 //
-// Whatever leads to a factor is evaluated once for each tile of the other side, and what is computed from y for each of its elements.
+// Whatever leads to a factor is evaluated once for each tile of the other side, and what is
+// computed from y for each of its elements.
 #pragma once
 
 #include <cstdint>
@@ -29,17 +31,20 @@ struct Product {
   bool rows_along_inner = true, columns_along_inner = false;
   // What one iteration of the grid computes, and how much of the inner axes is staged at a time.
   int64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;
-  // The dtype that matrix units of a GPU, or dot products of a CPU, multiply factors in: nothing where what adds up is multiplied.
+  // The dtype that matrix units of a GPU, or dot products of a CPU, multiply factors in: nothing
+  // where what adds up is multiplied.
   std::optional<DType> units;
-  // On a CPU: few rows, and columns contiguous along the inner axes, which are read where they lie; lanes go along the inner axes.
+  // On a CPU: few rows, and columns contiguous along the inner axes, which are read where they lie;
+  // lanes go along the inner axes.
   bool few_rows = false;
-  // On a CPU: places of all axes of the columns but the last that a tile has beside each other, with a piece of the last one each, so that
-  // vectors go along it; 0: a tile goes over all of them as one axis.
+  // On a CPU: places of all axes of the columns but the last that a tile has beside each other,
+  // with a piece of the last one each, so that vectors go along it; 0: a tile goes over all of them
+  // as one axis.
   int64_t lines = 0;
   // The same of the inner axes, where each line is whole: a part has so many.
   int64_t inner_lines = 0;
-  // On a CPU: neighbours of the inner axes that one multiplication takes. Of bytes one factor is unsigned: the rows, where the
-  // columns are not; rows of i8 are then moved by 128.
+  // On a CPU: neighbours of the inner axes that one multiplication takes. Of bytes one factor is
+  // unsigned: the rows, where the columns are not; rows of i8 are then moved by 128.
   int64_t terms = 1;
   bool unsigned_rows = true, moved_rows = false;
   // On a GPU: warps beside each other along the rows.
@@ -54,17 +59,19 @@ struct Product {
 // The sums of a group, if it is made of products over the same axes; tiles are not chosen yet.
 std::optional<Product> find_product(const Graph& graph, const Group& group, const Domain& domain);
 
-// Of a sum: the multiplication that it adds up, where both are one operation of the program as people count, as `a @ b` is; -1: none.
+// Of a sum: the multiplication that it adds up, where both are one operation of the program as
+// people count, as `a @ b` is; -1: none.
 NodeId multiplication_of(const Graph& graph, NodeId sum);
 
-// The half type that all factors have before they are cast to what adds up: matrix units multiply it. A float of 8 bits is a number of
-// both; `of_f8` where all factors are of 8 bits. `rounds`: what operations of a half make is rounded to it on the way, as it would be where
-// it is stored; else it must be rounded before.
+// The half type that all factors have before they are cast to what adds up: matrix units multiply
+// it. A float of 8 bits is a number of both; `of_f8` where all factors are of 8 bits. `rounds`:
+// what operations of a half make is rounded to it on the way, as it would be where it is stored;
+// else it must be rounded before.
 std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product, DType of_f8,
                                      bool rounds);
 
-// The bytes that all factors are before they are cast to an integer of 32 bits or more, rows and then columns; nothing where any is
-// something else, or both are unsigned.
+// The bytes that all factors are before they are cast to an integer of 32 bits or more, rows and
+// then columns; nothing where any is something else, or both are unsigned.
 std::optional<std::pair<DType, DType>> bytes_of_factors(const Graph& graph, const Group& group, const Product& product);
 
 // Bytes of what the sums add up in, at least 4.
@@ -81,10 +88,12 @@ struct LargeProduct {
 std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain,
                                           int64_t fewest_of_rows = kFewestOfRows);
 
-// Whether the elements of a factor are those of an array, cast or not: copies bring them on chip. Those of 8 bits are converted.
+// Whether the elements of a factor are those of an array, cast or not: copies bring them on chip.
+// Those of 8 bits are converted.
 bool is_copied(const Graph& graph, const Group& group, NodeId factor);
 
-// Whether copies of 16 bytes bring a factor on chip, for the sizes at hand: it is that of an array whose rows begin at multiples of them.
+// Whether copies of 16 bytes bring a factor on chip, for the sizes at hand: it is that of an array
+// whose rows begin at multiples of them.
 bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor);
 
 // Bytes of one part of all factors of a tile on a GPU.

@@ -22,7 +22,8 @@ std::vector<Tuning> propose_product(const Schedule& first);
 std::vector<Tuning> propose_chain();
 std::vector<Tuning> propose_column(const Schedule& first);
 
-// propose_cpu.cpp, for every family: all, or what may make a large difference alone, other loops and the vectors of short rows.
+// propose_cpu.cpp, for every family: all, or what may make a large difference alone, other loops
+// and the vectors of short rows.
 enum class Proposed : uint8_t { All, Decisive };
 std::vector<Tuning> propose_on_cpu(const Schedule& first, const Target& target, Proposed which);
 

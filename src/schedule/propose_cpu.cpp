@@ -1,4 +1,5 @@
-// On a CPU: other vectors, other pieces of work for one iteration, and the order of loops that the family did not choose.
+// On a CPU: other vectors, other pieces of work for one iteration, and the order of loops that the
+// family did not choose.
 #include <algorithm>
 
 #include "schedule/parts.hpp"

@@ -13,8 +13,8 @@
 namespace smelt::schedule {
 namespace {
 
-// Operations that one more kernel's start is worth: of a core of a CPU; of a thread of a GPU, one after the other, and of all
-// its threads.
+// Operations that one more kernel's start is worth: of a core of a CPU; of a thread of a GPU, one
+// after the other, and of all its threads.
 constexpr double kLaunchOperations = 5000, kLaunchOfAThread = 2500, kLaunchOfAGpu = 1e8;
 
 // A call of the user's code is alone in its group; nothing for groups without one.
@@ -103,8 +103,9 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& g
   return made;
 }
 
-// Parts of one launch of a GPU have workgroups of one size; clusters and launches in several steps stay alone, and so do stencils. On a CPU any loops can run
-// side by side, and what reads and writes in like order is put together.
+// Parts of one launch of a GPU have workgroups of one size; clusters and launches in several steps
+// stay alone, and so do stencils. On a CPU any loops can run side by side, and what reads and
+// writes in like order is put together.
 std::string batch_word(const Graph& graph, const Group& group, const Schedule& s, const Target& target) {
   // A checked gather reports to the word of its launch; scans are launches in order.
   const auto alone = [&](NodeId id) {

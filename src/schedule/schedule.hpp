@@ -1,4 +1,5 @@
-// How a group runs on a target: the one source of what may be fused. A group is legal exactly when it has a Schedule.
+// How a group runs on a target: the one source of what may be fused. A group is legal exactly when
+// it has a Schedule.
 #pragma once
 
 #include <string>
@@ -41,7 +42,8 @@ struct Schedule {
   int rows = 0;            // Row on a CPU: of so many rows, what follows from their reductions is computed side by side
   int64_t keep_bytes = 0;  // Row, Column: on-chip memory for values that several stages need
   int64_t cache_bytes = 0;  // on a CPU: the last cache, where results may wait for who reads them next
-  // GPU: the threads that run one iteration together, of a workgroup, and steps of a Vector loop taken at once.
+  // GPU: the threads that run one iteration together, of a workgroup, and steps of a Vector loop
+  // taken at once.
   int team = 0, workgroup = 0;
   int unroll = 1;
   ScatterForm scatter{};           // Scatter

@@ -59,7 +59,8 @@ bool repeats_much(const Graph& graph, const Domain& domain, const Group& group, 
   return excess > 0;
 }
 
-// Elements of a sum from which on it takes longer than a round trip of its result through memory, when it is not blocked.
+// Elements of a sum from which on it takes longer than a round trip of its result through memory,
+// when it is not blocked.
 constexpr int64_t kLongSum = 32;
 // Elements of all of them that take as long as a launch.
 constexpr int64_t kMuchWork = 1 << 24;

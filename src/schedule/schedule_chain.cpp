@@ -14,7 +14,8 @@
 namespace smelt::schedule {
 namespace {
 
-// A tile of fewer rows is mostly empty; the sums of more columns do not fit the registers of a warp.
+// A tile of fewer rows is mostly empty; the sums of more columns do not fit the registers of a
+// warp.
 constexpr int64_t kFewestOfChain = 16, kMostDepth = 256;
 constexpr int64_t kRowsOfWarp = 16, kNeighbours = 32;  // rows of scratch have at least so many halves
 constexpr int kWorkgroupOfTwo = 256;
@@ -67,7 +68,8 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   const bool fit = std::max(found->depth_padded, p.tile_columns) <= 128 && p.tile_inner == 64 &&
                    2 * shared_bytes(*found) <= options.target.shared_bytes;
   if (groups && resident == 2 && s.team == kWorkgroupOfTwo && fit) s.resident = 2;
-  // Keys and values of the tile at hand, and of those that are on their way; two workgroups share what there is.
+  // Keys and values of the tile at hand, and of those that are on their way; two workgroups share
+  // what there is.
   p.stages = 2;
   while (p.stages < 4) {
     ++p.stages;
@@ -84,7 +86,8 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   return s;
 }
 
-// A tuning's tile and lanes are the rows and keys of a tile here, its cluster the workgroups of a multiprocessor.
+// A tuning's tile and lanes are the rows and keys of a tile here, its cluster the workgroups of a
+// multiprocessor.
 std::vector<Tuning> propose_chain() {
   std::vector<Tuning> tunings;
   for (const auto& [rows, keys, resident] :
@@ -96,7 +99,8 @@ std::vector<Tuning> propose_chain() {
   return tunings;
 }
 
-// Of what the matrix units of an H100 could do, a third is reached; a bound on the keys leaves about half of them.
+// Of what the matrix units of an H100 could do, a third is reached; a bound on the keys leaves
+// about half of them.
 Cost predict_chain(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
   const Chain& chain = *schedule.chain;
   const Product& p = chain.product;

@@ -1,5 +1,5 @@
-// Schedules for a CPU, and for devices of OpenCL that are one: which axis the lanes run along, how many there are, and how
-// much of it one iteration of the grid takes.
+// Schedules for a CPU, and for devices of OpenCL that are one: which axis the lanes run along, how
+// many there are, and how much of it one iteration of the grid takes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,29 +15,34 @@
 namespace smelt::schedule {
 namespace {
 
-// A grid iteration of about this many elements is long enough to hide its own overhead and short enough to balance.
+// A grid iteration of about this many elements is long enough to hide its own overhead and short
+// enough to balance.
 constexpr int64_t kChunk = 8192;
-// Tiles of transposed reads: this many rows and columns. Large arrays take large ones, which read longer pieces of every row; what the caches
-// hold is as well read in small ones. The largest are for caches that hold a tile twice in less than a half.
+// Tiles of transposed reads: this many rows and columns. Large arrays take large ones, which read
+// longer pieces of every row; what the caches hold is as well read in small ones. The largest are
+// for caches that hold a tile twice in less than a half.
 constexpr int64_t kTile = 64, kLargeTile = 128, kLargestTile = 256;
 constexpr int64_t kLargeArray = 1 << 22;
 // Column sums keep their accumulators in the first-level cache.
 constexpr int64_t kColumnTile = 2048;
-// Passes over columns whose rows are far apart: a kilobyte of each row, so that what comes next is fetched ahead. Where no cache holds a
-// tile from pass to pass, more.
+// Passes over columns whose rows are far apart: a kilobyte of each row, so that what comes next is
+// fetched ahead. Where no cache holds a tile from pass to pass, more.
 constexpr int64_t kFarTile = 256, kWideTile = 1024;
 // Rows shorter than this leave most lanes of a vector empty.
 constexpr int64_t kShortRow = 16;
-// One row to a thread leaves threads idle where rows are few. Rows fewer than the first, reduced in one pass, are therefore split over
-// the grid. Fewer than the second that take several passes become kernels of one pass each. Both are fixed: parts of a row are added
-// in another order than a whole one, and the order of a sum must not follow from the threads at hand.
+// One row to a thread leaves threads idle where rows are few. Rows fewer than the first, reduced in
+// one pass, are therefore split over the grid. Fewer than the second that take several passes
+// become kernels of one pass each. Both are fixed: parts of a row are added in another order than a
+// whole one, and the order of a sum must not follow from the threads at hand.
 constexpr int64_t kFewRows = 32, kFewestRows = 8;
-// So few columns share vectors, of which a step takes this many, where there are more steps than few: joining the lanes takes as long as
-// those. Indices beside the values fill the registers sooner, and are joined in more time.
+// So few columns share vectors, of which a step takes this many, where there are more steps than
+// few: joining the lanes takes as long as those. Indices beside the values fill the registers
+// sooner, and are joined in more time.
 constexpr int64_t kFewColumns = 40, kFewestVectors = 3, kMostVectors = 16, kFewSteps = 3;
 constexpr int64_t kFewColumnsOfIndices = 24, kFewStepsOfIndices = 12;
 
-// Vectors of so few pieces of rows are read in whole steps, which seldom meet the end of an axis of so many.
+// Vectors of so few pieces of rows are read in whole steps, which seldom meet the end of an axis of
+// so many.
 constexpr int64_t kFewPieces = 8, kManyPieces = 128;
 
 constexpr int64_t kSeveralGathers = 3;
@@ -51,11 +56,14 @@ constexpr int kWorthKeeping = 8;
 // Of what passes over a row read again, about.
 constexpr int64_t kBytesOfElement = 4;
 
-// How many elements a step of the Vector loop takes. What a core waits for is mostly the chain of dependent steps that a function is, so
-// four vectors go side by side; values that do not fit the registers then cost less than the wait. Elements of 8 bytes are two vectors
-// already: eight of those in each array are seldom in the order that the processor reads ahead in (x + y of f64 took up to 1.8 times as long),
-// and of very long bodies there is more to lose in compiling them than in waiting.
-// Along `axis`, where one is known: no more lanes than it fills, and in vain, in its last step, no more than a quarter of all.
+// How many elements a step of the Vector loop takes. What a core waits for is mostly the chain of
+// dependent steps that a function is, so four vectors go side by side; values that do not fit the
+// registers then cost less than the wait. Elements of 8 bytes are two vectors already: eight of
+// those in each array are seldom in the order that the processor reads ahead in (x + y of f64 took
+// up to 1.8 times as long), and of very long bodies there is more to lose in compiling them than in
+// waiting.
+// Along `axis`, where one is known: no more lanes than it fills, and in vain, in its last step, no
+// more than a quarter of all.
 int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int axis, const Options& options) {
   int cost = static_cast<int>(domain.again - domain.once);
   bool wide = false, stored_wide = false;
@@ -75,7 +83,8 @@ int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int 
   if (!extent) return lanes;
   const auto computed = [&](int64_t step) { return (*extent + step - 1) / step * step; };
   while (!light && lanes > natural && computed(lanes) * 4 > computed(natural) * 5) lanes /= 2;
-  // Behind a row that is reduced its lanes are joined, and the last step may need a mask: both take longer for more lanes.
+  // Behind a row that is reduced its lanes are joined, and the last step may need a mask: both take
+  // longer for more lanes.
   const auto few_steps = [&] { return *extent < (*extent % lanes == 0 ? 4 : 16) * lanes; };
   const bool joined = domain.axes[static_cast<size_t>(axis)].reduced;
   while (!light && joined && lanes > 2 * natural && few_steps()) lanes /= 2;
@@ -93,7 +102,8 @@ int even_lanes(int lanes, const IntExpr& axis, const Options& options) {
   return even % length == 0 ? even : lanes;
 }
 
-// Whether some array is read (or stored) by strides along the last axis, so that neighbours of a short row lie in as many places.
+// Whether some array is read (or stored) by strides along the last axis, so that neighbours of a
+// short row lie in as many places.
 bool strides_along(const Graph& graph, const Domain& domain) {
   const auto strides = [&](NodeId node, const Index& index) {
     const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(domain.axes.back().var);
@@ -105,7 +115,8 @@ bool strides_along(const Graph& graph, const Domain& domain) {
                      [&](const Output& o) { return strides(o.node, o.store_index); });
 }
 
-// As even lanes as there may be, but few: what is read by strides has as many pieces as a row has elements. A few pieces are no matter.
+// As even lanes as there may be, but few: what is read by strides has as many pieces as a row has
+// elements. A few pieces are no matter.
 int fewest_even_lanes(int lanes, const IntExpr& axis, const Options& options) {
   constexpr int64_t kFewPiecesOfLanes = 4;
   const int64_t length = std::max<int64_t>(1, axis.constant().value_or(1));
@@ -115,8 +126,8 @@ int fewest_even_lanes(int lanes, const IntExpr& axis, const Options& options) {
   return even <= kMostLanes ? static_cast<int>(even) : even_lanes(lanes, axis, options);
 }
 
-// A short last axis in which all reads are contiguous, but not beyond it, as in transpose(x, (1, 0, 2)) of a picture: little is done with each
-// piece, and what takes time is to find it.
+// A short last axis in which all reads are contiguous, but not beyond it, as in transpose(x, (1, 0,
+// 2)) of a picture: little is done with each piece, and what takes time is to find it.
 bool in_pieces(const Graph& graph, const Domain& domain, const Group& group, int flat_lanes) {
   const size_t last = domain.axes.size() - 1;
   if (last < 1 || !domain.draws.empty() || !domain.pinned.empty()) return false;
@@ -207,8 +218,9 @@ Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, co
   return s;
 }
 
-// An array that is read down its columns while others are read along their rows: stored in the order of the rows first, it is turned in tiles,
-// which takes less than fetching a line of the cache for every element.
+// An array that is read down its columns while others are read along their rows: stored in the
+// order of the rows first, it is turned in tiles, which takes less than fetching a line of the
+// cache for every element.
 std::optional<Refusal> turned_read(const Graph& graph, const Domain& domain, const Group& group) {
   constexpr int64_t kLong = 64;
   const int row = last_axis(domain, true);
@@ -231,8 +243,9 @@ std::optional<Refusal> turned_read(const Graph& graph, const Domain& domain, con
 }
 
 // Reductions whose rows lie along the fastest axis.
-// Rows of which the outputs of one element a row are computed together, a lane to each: where these take long beside the reduction of a
-// row. A function of one value takes as long as of a vector. 0: each row on its own.
+// Rows of which the outputs of one element a row are computed together, a lane to each: where these
+// take long beside the reduction of a row. A function of one value takes as long as of a vector. 0:
+// each row on its own.
 int rows_together(const Graph& graph, const Group& group, const Domain& domain, const Options& options) {
   constexpr int64_t kLongRow = 512;
   const int rows = 4 * natural_lanes(options.target);
@@ -287,7 +300,8 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   return s;
 }
 
-// Tall columns, so few that they would not fill a vector: vectors of whole rows, several side by side, of which the last ends where a row does.
+// Tall columns, so few that they would not fill a vector: vectors of whole rows, several side by
+// side, of which the last ends where a row does.
 bool few_columns(const Graph& graph, const Group& group, const Options& options, Schedule& s) {
   const std::vector<Axis>& axes = s.domain.axes;
   const int inner = last_axis(s.domain, true), lanes = natural_lanes(options.target);
@@ -319,8 +333,8 @@ bool few_columns(const Graph& graph, const Group& group, const Options& options,
   return true;
 }
 
-// The longest kept axis along which no operand changes that also changes along a reduced one: lanes along it have their own in registers,
-// and read what they share one element at a time. -1: none.
+// The longest kept axis along which no operand changes that also changes along a reduced one: lanes
+// along it have their own in registers, and read what they share one element at a time. -1: none.
 int free_axis(const Domain& domain) {
   int longest = -1;
   for (size_t d = 0; d < domain.axes.size(); ++d) {
@@ -339,14 +353,16 @@ int free_axis(const Domain& domain) {
   return longest;
 }
 
-// Whether there are enough wide tiles for the threads, and the second level holds most of one until its last pass.
+// Whether there are enough wide tiles for the threads, and the second level holds most of one until
+// its last pass.
 bool takes_far_tiles(const Schedule& s, const Target& target) {
   const int64_t height = s.domain.estimate(true), width = s.domain.estimate(false);
   return width >= kFarTile * kThreadsOfACpu / 2 && height * kFarTile * kBytesOfElement <= 2 * target.l2_bytes;
 }
 
-// Whether the rows of columns lie in the same sets of the first-level cache, as those of 1024 elements of 32 bits do: a few push each other
-// out, of the second level too, so that a lane going down its own column finds nothing of it again.
+// Whether the rows of columns lie in the same sets of the first-level cache, as those of 1024
+// elements of 32 bits do: a few push each other out, of the second level too, so that a lane going
+// down its own column finds nothing of it again.
 bool has_colliding_rows(const Graph& graph, const Schedule& s, const Options& options) {
   constexpr int64_t kWays = 8, kWaySize = 4096;  // of the first level, mostly
   const Axis& row = s.domain.axes[static_cast<size_t>(last_axis(s.domain, true))];
@@ -358,8 +374,8 @@ bool has_colliding_rows(const Graph& graph, const Schedule& s, const Options& op
                                                  [&](const Read& read) { return collides(read.node, read.index); });
 }
 
-// Columns of a tile of colliding rows: as many as leave each thread a tile, and as the second level holds the values of that are kept between
-// passes.
+// Columns of a tile of colliding rows: as many as leave each thread a tile, and as the second level
+// holds the values of that are kept between passes.
 int64_t colliding_tile(const Graph& graph, const Group& group, const Schedule& s, const Target& target) {
   const auto is_kept = [&](NodeId id) { return cost_of(graph.at(id)) >= kWorthKeeping; };
   const bool keeps = std::any_of(group.nodes.begin(), group.nodes.end(), is_kept);
@@ -407,8 +423,9 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
       tile = colliding_tile(graph, group, s, options.target);
       in_rows = tile >= 2 * s.lanes;
     }
-    // Lanes that go down their own columns take some lines of every row, which must stay near until the last pass. Fewer lanes take less of
-    // each line, so that every pass fetches it several times.
+    // Lanes that go down their own columns take some lines of every row, which must stay near until
+    // the last pass. Fewer lanes take less of each line, so that every pass fetches it several
+    // times.
     const bool too_high =
         !one_pass && height * std::min<int64_t>(s.lanes, width) * kBytesOfElement > options.target.l2_bytes / 2;
     if (!in_rows && too_high && height * width * kBytesOfElement > options.target.l2_bytes / 2)
@@ -446,8 +463,8 @@ std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, 
   const bool turned = options.tuning.turned && has_columns && has_rows;
   const int passes = passes_of(domain);
   const bool columns = as_columns != turned;
-  // A lane measures from its first element, which may be far from the others (moments.hpp): columns that a register of lanes keeps near take
-  // the passes that they need.
+  // A lane measures from its first element, which may be far from the others (moments.hpp): columns
+  // that a register of lanes keeps near take the passes that they need.
   const bool on_chip =
       columns ? domain.estimate(true) * natural_lanes(options.target) * kBytesOfElement <= options.target.l2_bytes / 2
               : domain.estimate(true) * kBytesOfElement <= options.target.l2_bytes;

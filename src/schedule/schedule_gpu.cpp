@@ -1,5 +1,6 @@
-// Schedules for a GPU. A team of threads runs one iteration of the grid; how large it is, and how much each thread takes at a time,
-// follows from the length of the rows and the width of the elements.
+// Schedules for a GPU. A team of threads runs one iteration of the grid; how large it is, and how
+// much each thread takes at a time, follows from the length of the rows and the width of the
+// elements.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +51,8 @@ static bool has_short_form(const Node& node) {
 
 int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
   const int64_t points = domain.estimate(false) * domain.estimate(true);
-  // What takes many operations is kept for the passes behind it, and the rest is little; random numbers are drawn again.
+  // What takes many operations is kept for the passes behind it, and the rest is little; random
+  // numbers are drawn again.
   constexpr int64_t kAnewInAPass = 16;
   int64_t instructions = kAnewInAPass * passes_of(domain);
   for (const NodeId id : group.nodes) {
@@ -73,7 +75,8 @@ bool may_divide(int lanes, const IntExpr& extent) {
 
 namespace {
 
-// Whether the first of the lanes is where a word of as many elements may begin, for the sizes at hand.
+// Whether the first of the lanes is where a word of as many elements may begin, for the sizes at
+// hand.
 bool begins_at_words(const IntExpr& flat, const Schedule& s, const SizeBinding& sizes) {
   SizeBinding at = sizes;
   for (const Symbol symbol : flat.symbols())
@@ -120,7 +123,8 @@ bool reads_lane_by_lane(const Graph& graph, const Schedule& s, const SizeBinding
   return apart > together;
 }
 
-// Elements of a thread that are read one by one. A large window has enough under way by itself, and so have many reads.
+// Elements of a thread that are read one by one. A large window has enough under way by itself, and
+// so have many reads.
 int steps_apart(const Graph& graph, const Domain& domain, const Group& group, int lanes, bool whole) {
   constexpr int64_t kLargeWindow = 16;
   constexpr int kMost = 4;
@@ -142,7 +146,8 @@ Schedule along_last(const Graph& graph, Domain domain) {
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.domain = std::move(domain);
   const Widths w = widths_of(graph, s);
-  // Two stores of 16 bytes side by side would write each sector in halves; measured, f32 from i8 takes 228 us so, and 177.
+  // Two stores of 16 bytes side by side would write each sector in halves; measured, f32 from i8
+  // takes 228 us so, and 177.
   s.lanes = std::min(lanes_of(w), std::max(1, 16 / w.stored));
   return s;
 }
@@ -182,7 +187,8 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   if (tuning.lanes) s.lanes = tuning.lanes;
   if (tuning.unroll) s.unroll = tuning.unroll;
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
-  // Rows that are no whole number of tiles leave threads idle; then all axes are one, which takes divisions.
+  // Rows that are no whole number of tiles leave threads idle; then all axes are one, which takes
+  // divisions.
   const auto length = s.domain.axes.empty() ? std::nullopt : s.domain.axes.back().extent.constant();
   const auto fits = [&](int64_t tile) { return length && 50 * steps_of(*length, tile) * tile <= 51 * *length; };
   s.flattened = s.domain.axes.size() > 1 && !fits(s.tile);
@@ -235,7 +241,8 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
   auto made = make(graph, std::move(domain), group, options);
   const Schedule* plain = std::get_if<Schedule>(&made);
   if (passes == 1 || options.tuning.turned || (plain && plain->held)) return made;
-  // What does not stay on chip between passes: every pass less is a reading less. Exponentials run online in whole rows.
+  // What does not stay on chip between passes: every pass less is a reading less. Exponentials run
+  // online in whole rows.
   const bool whole_rows = make == row_gpu && plain && rows >= options.target.threads;
   auto shorter = domain_of_fewer_passes(graph, group, options, whole_rows ? Online::All : Online::Moments, passes);
   if (!shorter) return made;

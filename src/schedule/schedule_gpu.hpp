@@ -11,10 +11,11 @@ namespace smelt::schedule {
 constexpr int kWarp = 32;
 constexpr int kWorkgroup = 256;
 constexpr int kMostThreads = 1024;  // of a workgroup
-// Bytes of a row that one thread holds at most: enough accesses under way, and registers left to compute with.
+// Bytes of a row that one thread holds at most: enough accesses under way, and registers left to
+// compute with.
 constexpr int64_t kMostBytesPerThread = 128;
-// Instructions of kernel IR, about, that a function writes out for the elements of one thread. NVRTC takes a millisecond for
-// each eight of them.
+// Instructions of kernel IR, about, that a function writes out for the elements of one thread.
+// NVRTC takes a millisecond for each eight of them.
 constexpr int64_t kMostWrittenOutInstructions = 12000;
 
 struct Widths {
@@ -30,7 +31,8 @@ Widths widths_of(const Graph& graph, const Schedule& s);
 int lanes_of(const Widths& w);
 // Also of an extent that is not known: the kernel requires a multiple then.
 bool may_divide(int lanes, const IntExpr& extent);
-// The most elements of a thread that stay below kMostWrittenOutInstructions in all passes together; at least 1.
+// The most elements of a thread that stay below kMostWrittenOutInstructions in all passes together;
+// at least 1.
 int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes);
 // At least 1.
 int64_t steps_of(int64_t elements, int64_t step);

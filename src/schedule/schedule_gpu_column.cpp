@@ -1,4 +1,5 @@
-// Columns on a GPU: tiles of neighbours that a workgroup holds between passes, parts of tall ones, or a lane to each.
+// Columns on a GPU: tiles of neighbours that a workgroup holds between passes, parts of tall ones,
+// or a lane to each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,9 +14,11 @@
 namespace smelt::schedule {
 namespace {
 
-// A row of a column's pass waits so long for memory; starting two more kernels takes so long; memory moves so much.
+// A row of a column's pass waits so long for memory; starting two more kernels takes so long;
+// memory moves so much.
 constexpr int64_t kRowLatencyNs = 700, kKernelsNs = 5000, kBytesPerNs = 4000;
-// A lane that scans takes so long for a row of which the loads are under way; parts of columns move so much.
+// A lane that scans takes so long for a row of which the loads are under way; parts of columns move
+// so much.
 constexpr int64_t kScannedRowNs = 18, kPartBytesPerNs = 3000;
 // Of a scan down columns, what a multiprocessor reads at once.
 constexpr int64_t kScanBytes = 96 << 10;
@@ -62,7 +65,8 @@ std::optional<ColumnTile> passing_tile(int64_t height, int64_t width, int64_t co
   return tile;
 }
 
-// Parts of tall columns, whatever their number: rows as wide as lines and warps go, and all threads.
+// Parts of tall columns, whatever their number: rows as wide as lines and warps go, and all
+// threads.
 ColumnTile split_tile(int64_t width, int lanes, const Widths& w, bool positions, const Tuning& tuning) {
   ColumnTile tile{lanes, std::min<int64_t>(kWarp, power_of_two_from(steps_of(width, lanes))), 1, 0};
   tile.rows = std::max<int64_t>(lanes, (tuning.threads ? tuning.threads : kColumnThreads) / tile.row);
@@ -159,8 +163,8 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
   return s;
 }
 
-// Rows that a lane goes down at once. What is stored on the way keeps a scan's next loads waiting, so that many rows are taken at
-// once where columns are few.
+// Rows that a lane goes down at once. What is stored on the way keeps a scan's next loads waiting,
+// so that many rows are taken at once where columns are few.
 int rows_at_once(const Domain& domain, const Target& target) {
   const int64_t columns = std::max<int64_t>(1, domain.estimate(false) / std::max(1, target.threads));
   const int most = domain.scans.empty() ? 16 : 128;
@@ -193,8 +197,8 @@ bool scans_of_scans(const Graph& graph, const Domain& domain) {
   return false;
 }
 
-// Scans down columns that are too few to keep a GPU busy, in parts of their rows: what they read is read twice. Nothing where
-// that takes longer.
+// Scans down columns that are too few to keep a GPU busy, in parts of their rows: what they read is
+// read twice. Nothing where that takes longer.
 std::optional<std::variant<Schedule, Refusal>> scans_in_parts(const Graph& graph, const Domain& domain,
                                                               const Options& options) {
   constexpr int kRows = 16, kJoiners = 256;

@@ -1,4 +1,5 @@
-// Rows on a GPU: how many threads share one, and whether it stays in their registers between passes.
+// Rows on a GPU: how many threads share one, and whether it stays in their registers between
+// passes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,10 +23,12 @@ struct TeamSize {
   int workgroup = 1, cluster = 1;
 };
 
-// Threads for a row of so many bytes. Measured on an H200: two accesses of 16 bytes to a thread are best for rows of up to 32 KB, but
-// more of them for rows of some KB, where barriers within a workgroup cost more than a few more bytes under way (two warps to rows of 300
-// floats take twice as long as one), and for short rows of which only results are stored. Longer rows take several workgroups, with 64
-// bytes to a thread; where exponentials and the like are computed, fewer threads, and twice as much to each.
+// Threads for a row of so many bytes. Measured on an H200: two accesses of 16 bytes to a thread are
+// best for rows of up to 32 KB, but more of them for rows of some KB, where barriers within a
+// workgroup cost more than a few more bytes under way (two warps to rows of 300 floats take twice
+// as long as one), and for short rows of which only results are stored. Longer rows take several
+// workgroups, with 64 bytes to a thread; where exponentials and the like are computed, fewer
+// threads, and twice as much to each.
 TeamSize team_for(int64_t length, int lanes, int bytes, bool heavy, bool writes_rows, const Target& target) {
   constexpr int64_t kElements = 16, kWarpRow = 1024, kShort = 4096, kLong = 32 << 10;
   const int64_t row = length * bytes;
@@ -46,8 +49,9 @@ TeamSize team_for(int64_t length, int lanes, int bytes, bool heavy, bool writes_
           static_cast<int>(std::clamp<int64_t>(threads / workgroup, 1, kMostCluster))};
 }
 
-// Elements that are read and stored one by one: side by side in a warp, so that an access touches few lines. Measured on an H100, f32
-// rows of 31 take 310 us where 4 threads have 8 elements each, 244 where 8 have 4, 269 where 16 have 2; a copy takes 248.
+// Elements that are read and stored one by one: side by side in a warp, so that an access touches
+// few lines. Measured on an H100, f32 rows of 31 take 310 us where 4 threads have 8 elements each,
+// 244 where 8 have 4, 269 where 16 have 2; a copy takes 248.
 void spread_short_rows(TeamSize& size, int64_t along, int lanes) {
   constexpr int64_t kFewest = 16, kSteps = 4;
   if (lanes > 1 || size.cluster > 1 || along <= kFewest) return;
@@ -55,8 +59,8 @@ void spread_short_rows(TeamSize& size, int64_t along, int lanes) {
   size.workgroup = static_cast<int>(std::max<int64_t>(size.workgroup, std::min<int64_t>(kWarp, threads)));
 }
 
-// Half of the threads, where more than a few of them would have no element in their last step. Measured on an H100: bf16 rows of 40,960
-// to 4 x 512 threads take 115 us, to 4 x 256 60.
+// Half of the threads, where more than a few of them would have no element in their last step.
+// Measured on an H100: bf16 rows of 40,960 to 4 x 512 threads take 115 us, to 4 x 256 60.
 void use_all_threads(TeamSize& size, int64_t along, int lanes, int bytes, int64_t written_out) {
   const auto places = [&](int64_t threads) {
     const int64_t step = threads * size.cluster * lanes;
@@ -103,8 +107,8 @@ int row_axis(const Graph& graph, const Domain& domain, bool one_pass) {
   return best;
 }
 
-// Whether the last axis by itself is so short, and rows so few, that the threads of its rows leave the GPU idle: then all reduced
-// axes are one loop, which takes a division an element.
+// Whether the last axis by itself is so short, and rows so few, that the threads of its rows leave
+// the GPU idle: then all reduced axes are one loop, which takes a division an element.
 bool too_few_threads(const Schedule& s, int64_t rows, const Target& target) {
   constexpr int64_t kPerProcessor = 1024, kPerThread = 16;
   const int64_t along = s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
@@ -113,9 +117,10 @@ bool too_few_threads(const Schedule& s, int64_t rows, const Target& target) {
 
 std::string rows_text(int64_t rows) { return fmt::format("{} row{}", rows, rows == 1 ? "" : "s"); }
 
-// Few long rows in one pass: their parts, in any order. Where a thread takes many registers, half of the threads: a multiprocessor then has
-// all of its parts at a time. Measured on an H100, 512 threads take 1.1 to 1.3 times as long for sums of log1p and exp and for argmax, and
-// 256 of them for the maximum of products.
+// Few long rows in one pass: their parts, in any order. Where a thread takes many registers, half
+// of the threads: a multiprocessor then has all of its parts at a time. Measured on an H100, 512
+// threads take 1.1 to 1.3 times as long for sums of log1p and exp and for argmax, and 256 of them
+// for the maximum of products.
 Schedule split_row(Schedule s, bool many_registers, const Options& options) {
   s.strategy = Strategy::Split;
   s.team = s.workgroup = options.tuning.threads ? options.tuning.threads : many_registers ? kWorkgroup : 2 * kWorkgroup;
@@ -202,7 +207,8 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   // Rows of some elements: steps that no thread sits out.
   if (extent.constant() && along < kWarp && !options.tuning.lanes)
     while (s.lanes > 1 && along % (int64_t{size.workgroup} * s.lanes) != 0) s.lanes /= 2;
-  // Long rows of which only results are kept: a second reading from the caches costs less than waiting for each other.
+  // Long rows of which only results are kept: a second reading from the caches costs less than
+  // waiting for each other.
   const bool rereads = !one_pass && !writes_rows && along * w.largest > kRereadBytes;
   if (rereads && !options.tuning.threads) size = {kMostThreads, 1};
   if (one_pass || scans) size.cluster = 1;
@@ -214,8 +220,9 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   const bool constant = extent.constant().has_value();
   const int64_t steps = steps_of(along / s.lanes * s.lanes, step);
   const bool single_axis = s.flat || reduced_axes <= 1;
-  // What is read stays as it was in memory; what is computed of it is kept where there is room for that too.
-  // Windows have enough under way by themselves, and of one element they are read in words.
+  // What is read stays as it was in memory; what is computed of it is kept where there is room for
+  // that too. Windows have enough under way by themselves, and of one element they are read in
+  // words.
   const int64_t bytes = std::max<int64_t>(w.largest, w.windows);  // of one element
   s.held = single_axis && steps * s.lanes * bytes <= kMostBytesPerThread && steps * s.lanes <= written_out &&
            (w.windows == 0 || steps == 1);

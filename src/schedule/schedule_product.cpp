@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t kFewestOfFewRows = 2;
 
-// Of a tile on a CPU: what is staged of the inner axes, and bytes of the second-level cache that its panels and sums may take.
+// Of a tile on a CPU: what is staged of the inner axes, and bytes of the second-level cache that
+// its panels and sums may take.
 constexpr int64_t kInnerOfTile = 256, kTileRows = 256, kTileColumns = 256;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -37,13 +38,15 @@ void take_dot_products(const Graph& graph, const Group& group, const Target& tar
   p.moved_rows = p.unsigned_rows && is_signed_int(bytes->first);
 }
 
-// Columns of several axes that are contiguous along the last one: a tile of at most `most` has lines of it.
+// Columns of several axes that are contiguous along the last one: a tile of at most `most` has
+// lines of it.
 bool take_lines(const Domain& domain, Product& p, int64_t most, int64_t lanes) {
   if (p.columns.size() < 2 || p.columns_along_inner) return false;
   const int64_t last = domain.axes[static_cast<size_t>(p.columns.back())].estimate,
                 all = estimate_of(domain, p.columns) / std::max<int64_t>(1, last);
   const auto wasted = [&](int64_t across) { return round_up(across, lanes) - across; };
-  // Pieces of the last axis, as few and as alike as can be; then as many lines as leave the fewest lanes without one.
+  // Pieces of the last axis, as few and as alike as can be; then as many lines as leave the fewest
+  // lanes without one.
   const int64_t piece = last <= most ? last : even_piece(last, most, lanes);
   p.lines = 1;
   for (int64_t lines = 2; lines <= std::min(all, most / piece); ++lines)
@@ -52,7 +55,8 @@ bool take_lines(const Domain& domain, Product& p, int64_t most, int64_t lanes) {
   return true;
 }
 
-// Several inner axes of which the last is known: parts have whole lines of it, along which lanes go where factors are contiguous along them.
+// Several inner axes of which the last is known: parts have whole lines of it, along which lanes go
+// where factors are contiguous along them.
 void take_inner_lines(const Domain& domain, Product& p) {
   constexpr int64_t kShortestLine = 12;
   if (p.inner.size() < 2 || !(p.rows_along_inner || p.columns_along_inner)) return;
@@ -62,7 +66,8 @@ void take_inner_lines(const Domain& domain, Product& p) {
   p.tile_inner = p.inner_lines * *line;
 }
 
-// Sums of few rows with columns that are contiguous along the one inner axis wait for memory: panels of those would only be another copy.
+// Sums of few rows with columns that are contiguous along the one inner axis wait for memory:
+// panels of those would only be another copy.
 bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int64_t lanes) {
   constexpr int64_t kFewRows = 64, kFewRowsOfDots = 16, kSteps = 8, kTotals = 24, kTile = 48;
   constexpr int64_t kPart = 2048, kLeastPart = 512, kPanel = 1 << 15;  // elements
@@ -85,9 +90,11 @@ bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int
   return true;
 }
 
-// The tile that takes the fewest cycles on the thread that has most of them, and how many. Panels are packed again for each tile.
+// The tile that takes the fewest cycles on the thread that has most of them, and how many. Panels
+// are packed again for each tile.
 double choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes, double stored) {
-  // Cycles to pack an element (AVX-512, f32): neighbours, columns that are turned, lines, and lanes that go over several axes.
+  // Cycles to pack an element (AVX-512, f32): neighbours, columns that are turned, lines, and lanes
+  // that go over several axes.
   constexpr double kNeighbours = 0.15, kTurned = 1.3, kInLines = 1.0, kGathered = 1.5;
   const bool gathered = p.rows_along_inner ? p.inner.size() > 1 && p.inner_lines == 0 : p.rows.size() > 1;
   const double row = gathered ? kGathered : kNeighbours;
@@ -118,7 +125,8 @@ double choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes,
   return least;
 }
 
-// Chooses blocks and tiles; cycles of the thread that has most of them. `stored`: those of storing a result.
+// Chooses blocks and tiles; cycles of the thread that has most of them. `stored`: those of storing
+// a result.
 double settle(const Graph& graph, const Group& group, const Domain& domain, const Options& options, double stored,
               Product& p) {
   take_dot_products(graph, group, options.target, p);

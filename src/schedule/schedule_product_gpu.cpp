@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t kPartsOfASplit = 4;  // at least
 
-// A tuning's tile and lanes are the rows and columns of a tile here, its unroll what is staged at a time, its cluster the workgroups that
-// have parts of a tile; its rings are packed factors.
+// A tuning's tile and lanes are the rows and columns of a tile here, its unroll what is staged at a
+// time, its cluster the workgroups that have parts of a tile; its rings are packed factors.
 std::vector<Tuning> proposed_tiles(bool units) {
   std::vector<Tuning> tunings;
   const std::vector<int> inner = units ? std::vector<int>{64, 32} : std::vector<int>{16, 8};
@@ -51,16 +51,17 @@ bool has_groups(const Product& p, const Target& target) {
   return target.compute == 90 && p.tile_rows % 64 == 0 && p.tile_columns % 64 == 0;
 }
 
-// Parts of the factors that a workgroup has on chip. Where multiprocessors have several workgroups and tiles few sums, there is room for a
-// second one beside it; a workgroup that is alone waits for memory itself, and requests many parts ahead.
+// Parts of the factors that a workgroup has on chip. Where multiprocessors have several workgroups
+// and tiles few sums, there is room for a second one beside it; a workgroup that is alone waits for
+// memory itself, and requests many parts ahead.
 int stages_of(const Product& p, const Target& target, bool several) {
   const int64_t part = bytes_of_part(p), all = target.shared_bytes - 1024;
   const bool beside = several && p.tile_rows * p.tile_columns <= 128 * 128 && all / 2 / part >= 3;
   return static_cast<int>(std::clamp<int64_t>((beside ? all / 2 : all) / part, 0, several ? 4 : 8));
 }
 
-// Tiles of rows that the grid goes through before it goes to the next columns: neighbours then have both few rows and few columns, and
-// find them in the caches.
+// Tiles of rows that the grid goes through before it goes to the next columns: neighbours then have
+// both few rows and few columns, and find them in the caches.
 int64_t band_of(const Domain& domain, const Product& p) {
   const auto rows = count_of(domain, p.rows).constant();
   if (!rows) return 1;

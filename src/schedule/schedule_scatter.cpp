@@ -1,4 +1,5 @@
-// Scatters are kernels of their own: what they read is computed on the way, what they write is complete when all of them is done.
+// Scatters are kernels of their own: what they read is computed on the way, what they write is
+// complete when all of them is done.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +12,15 @@ namespace smelt::schedule {
 namespace {
 
 constexpr int64_t kScatterChunk = 8192;
-// Copies of the result, one for each part of the updates, are worth their making where they stay in the caches.
+// Copies of the result, one for each part of the updates, are worth their making where they stay in
+// the caches.
 constexpr int64_t kMostCopied = 1 << 16;
 constexpr int64_t kUpdatesPerCopied = 4;
 constexpr int kScatterWorkgroup = 256;
 // What a workgroup may join in shared memory, so that several of them fit a multiprocessor.
 constexpr int64_t kOnChipBytes = 32 << 10;
-// From so many columns on, finding the updates of some rows costs less than taking all of them twice.
+// From so many columns on, finding the updates of some rows costs less than taking all of them
+// twice.
 constexpr int64_t kWideRows = 256;
 // What finds a row is computed again by every part of the rows.
 constexpr int kMostIndexCost = 40;

@@ -1,4 +1,5 @@
-// Schedules for chains of stencils: how wide the strips are, and how many rows one iteration goes down.
+// Schedules for chains of stencils: how wide the strips are, and how many rows one iteration goes
+// down.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace {
 constexpr int64_t kNarrowStrip = 256, kWideStrip = 8192;
 // Registers of a thread that rings may take.
 constexpr int64_t kMostRingRegisters = 128;
-// Operations of a point, with what it reads, that are done by the time that its row comes from memory.
+// Operations of a point, with what it reads, that are done by the time that its row comes from
+// memory.
 constexpr double kCheapReads = 24;
 constexpr int kStencilThreads = 128;
 // Of a multiprocessor; and those that a thread computes with, besides those of rings.
@@ -27,8 +29,9 @@ constexpr size_t kManyLoops = 4;
 // Narrower arrays would leave most threads of a warp without a column.
 constexpr int64_t kNarrow = 48;
 constexpr int64_t kMostHaloThreads = 12;
-// Rows that a warp goes down on a GPU: of fewer that are under way at a time, the caches still have what their neighbours read.
-// Measured on an H100, a filter of 5 x 5 over u8 takes 589 us with 469 rows, 441 with 64.
+// Rows that a warp goes down on a GPU: of fewer that are under way at a time, the caches still have
+// what their neighbours read. Measured on an H100, a filter of 5 x 5 over u8 takes 589 us with 469
+// rows, 441 with 64.
 constexpr int64_t kMostRowsOfWarp = 64, kWarmUps = 16;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -49,7 +52,8 @@ std::string rings_text(const Stencil& stencil, const char* where) {
                      where, most, most == 1 ? "" : "s", halo, stencil.repeated);
 }
 
-// Rows of outputs to an iteration: many, so that those before the first are few beside them, but enough iterations for all threads.
+// Rows of outputs to an iteration: many, so that those before the first are few beside them, but
+// enough iterations for all threads.
 int64_t rows_for(int64_t rows, int64_t columns_of_work, int64_t wanted, int64_t warm_up, int64_t most) {
   const int64_t parts = std::max<int64_t>(1, ceil_div(wanted, columns_of_work));
   const int64_t least = std::max<int64_t>(8, 4 * warm_up);
@@ -89,7 +93,8 @@ Schedule on_cpu(const Domain& domain, const Graph& graph, Stencil stencil, const
   int64_t column_bytes = 0;
   for (const Ring& ring : stencil.rings) column_bytes += ring.lines * size_of(compute_type(graph.at(ring.node).dtype));
   const int64_t width = estimate_of(domain, stencil.column_axis), height = estimate_of(domain, stencil.row_axis);
-  // The lines of many loops stay in the first-level cache; where a row is soon done, wide strips are better for the memory.
+  // The lines of many loops stay in the first-level cache; where a row is soon done, wide strips
+  // are better for the memory.
   const int64_t cache =
       stencil.output_loop + 1 >= kManyLoops ? options.target.l1_bytes * 3 / 4 : options.target.l2_bytes / 4;
   const int64_t most = cache / std::max<int64_t>(1, column_bytes);
@@ -106,8 +111,8 @@ Schedule on_cpu(const Domain& domain, const Graph& graph, Stencil stencil, const
   return s;
 }
 
-// After as many steps as a ring has rows its registers have their first names again: a loop that writes out so many moves none. Rings are
-// rarely alike; most should be served.
+// After as many steps as a ring has rows its registers have their first names again: a loop that
+// writes out so many moves none. Rings are rarely alike; most should be served.
 int unroll_of(const Stencil& stencil) {
   std::map<int64_t, int> rings;  // by rows
   for (const Ring& ring : stencil.rings)
@@ -119,14 +124,16 @@ int unroll_of(const Stencil& stencil) {
   return static_cast<int>(rows == 2 ? 4 : std::min<int64_t>(rows, 6));
 }
 
-// Workgroups that a multiprocessor holds at a time: what its registers allow beside those for computing.
+// Workgroups that a multiprocessor holds at a time: what its registers allow beside those for
+// computing.
 int resident_workgroups(int64_t registers, int workgroup) {
   const int64_t wanted = ceil_div(registers + kRegistersToCompute, 8) * 8;
   return static_cast<int>(std::clamp<int64_t>(kRegisters / (workgroup * wanted), 1, kMostWarps * kWarp / workgroup));
 }
 
-// Rows of an iteration, so that the warps of all iterations fill the GPU evenly, some number of times: a few left over would take as long
-// as all others did. The fewer the iterations, the fewer rows before the first are computed again.
+// Rows of an iteration, so that the warps of all iterations fill the GPU evenly, some number of
+// times: a few left over would take as long as all others did. The fewer the iterations, the fewer
+// rows before the first are computed again.
 int64_t rows_of_warps(int64_t height, int64_t strips, int64_t warps, int64_t warm_up) {
   const int64_t least = std::max<int64_t>(8, 2 * warm_up);
   int64_t best = std::max(least, height);

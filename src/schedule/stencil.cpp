@@ -22,11 +22,12 @@ constexpr double kWorthwhile = 1.25;
 constexpr int64_t kMostRingRows = 64, kMostHalo = 256;
 // Each is a loop of its own to compile.
 constexpr size_t kMostRings = 20;
-// Where the caches serve neighbours, what is in memory is read at so many places without being kept.
+// Where the caches serve neighbours, what is in memory is read at so many places without being
+// kept.
 constexpr size_t kMostReads = 32;
 
-// One place at which a value is needed: for columns from -left to +right beyond those of the strip, from `start` steps before the first row
-// of outputs on.
+// One place at which a value is needed: for columns from -left to +right beyond those of the strip,
+// from `start` steps before the first row of outputs on.
 struct Request {
   Index index;
   int64_t left = 0, right = 0, start = 0;
@@ -35,7 +36,8 @@ struct Request {
       readers;  // the steps that need it: rings in the order in which they were found, from 1 on; 0: the outputs
 };
 
-// The dimension of an index that steps with a variable, if that is all it does with it: -1 when none mentions it.
+// The dimension of an index that steps with a variable, if that is all it does with it: -1 when
+// none mentions it.
 std::optional<int> stepping_dim(const Index& index, Symbol variable) {
   int found = -1;
   for (size_t d = 0; d < index.size(); ++d) {
@@ -142,7 +144,8 @@ class StencilFinder {
                           node.kind == NodeKind::Pad || node.kind == NodeKind::Concat || node.kind == NodeKind::Gather);
   }
 
-  // Nothing but pads, ends that are repeated or mirrored, slices and casts stands between it and an array.
+  // Nothing but pads, ends that are repeated or mirrored, slices and casts stands between it and an
+  // array.
   bool plainly_from_memory(NodeId id) const {
     while (!from_memory(id)) {
       const Node& node = graph_.at(id);
@@ -154,8 +157,8 @@ class StencilFinder {
     return true;
   }
 
-  // The column of an array that is read for this value at this index, less that of the point, when nothing but pads, slices and casts
-  // stands between.
+  // The column of an array that is read for this value at this index, less that of the point, when
+  // nothing but pads, slices and casts stands between.
   std::optional<int64_t> memory_column(NodeId id, Index index) const {
     while (!from_memory(id)) {
       const Node& node = graph_.at(id);
@@ -249,7 +252,8 @@ class StencilFinder {
       at = at + columns;
       ring.left += columns, ring.right -= columns, shifted += columns;
     };
-    // The same halo on both sides, whichever place was met first; but arrays are read by whole words.
+    // The same halo on both sides, whichever place was met first; but arrays are read by whole
+    // words.
     if (ring.column_dim >= 0) shift_by((ring.halo() + 1) / 2 - ring.left);
     ring.memory = memory_column(id, ring.index);
     if (ring.memory && needs_.lanes > 1 && ring.column_dim >= 0) {

@@ -1,7 +1,9 @@
-// Chains of stencils: a group without reductions in which values are read at several neighbouring places.
+// Chains of stencils: a group without reductions in which values are read at several neighbouring
+// places.
 //
-// The kernel goes down the rows of a strip of columns. A value that is needed at several places is evaluated once a row, ahead of what
-// needs it, for the columns of the strip and some beyond (its halo), and its last rows are kept: a ring.
+// The kernel goes down the rows of a strip of columns. A value that is needed at several places is
+// evaluated once a row, ahead of what needs it, for the columns of the strip and some beyond (its
+// halo), and its last rows are kept: a ring.
 //
 //   blur = rows[y-1] + rows[y] + rows[y+1]     rows: evaluated at y+1, 3 rows kept
 //
@@ -27,7 +29,8 @@ constexpr double kMostRepeated = 2.5;
 // Of these loops: without reductions, and over enough points.
 bool may_have_rings(const Domain& domain);
 
-// How a ring's value at an index is found: `back` rows behind the newest, `right` columns to the right of the point.
+// How a ring's value at an index is found: `back` rows behind the newest, `right` columns to the
+// right of the point.
 struct RingPlace {
   int64_t back = 0, right = 0;
   std::set<size_t> readers;  // the steps that read it there: numbers of rings; what is behind the last: the outputs
@@ -44,8 +47,9 @@ struct Ring {
   std::optional<int64_t>
       memory;  // read from an array, and nothing but padded or converted on the way: its column, less the point's
   std::vector<RingPlace> places;  // at which it is read
-  // CPU: the loop over the columns of a row that evaluates it, and how many rows there is memory for: one less, where whoever reads the
-  // oldest row does that in this loop, at the column of the newest, which then takes its place.
+  // CPU: the loop over the columns of a row that evaluates it, and how many rows there is memory
+  // for: one less, where whoever reads the oldest row does that in this loop, at the column of the
+  // newest, which then takes its place.
   size_t loop = 0;
   int64_t lines = 0;
   int64_t halo() const { return left + right; }
@@ -77,8 +81,8 @@ struct StencilNeeds {
   double guard_cost = 2;         // of asking whether an index lies inside
 };
 
-// What rings do for a pointwise domain: operations and reads of one point, where every value is computed at each place at which it is
-// needed, and where it is computed once.
+// What rings do for a pointwise domain: operations and reads of one point, where every value is
+// computed at each place at which it is needed, and where it is computed once.
 struct StencilSearch {
   std::optional<Stencil>
       stencil;  // nothing where no value is needed at several places, or where computing it again is cheaper
@@ -89,7 +93,8 @@ struct StencilSearch {
 };
 StencilSearch find_stencil(const Graph& graph, const Group& group, const Domain& domain, const StencilNeeds& needs);
 
-// Which rings are evaluated in one loop over the columns of a row, so that what is newest stays in a register (stencil_loops.cpp).
+// Which rings are evaluated in one loop over the columns of a row, so that what is newest stays in
+// a register (stencil_loops.cpp).
 void plan_loops(Stencil& stencil);
 
 // "kept in a ring of 3 rows, halo 1"

@@ -1,5 +1,6 @@
-// Which values of a row are evaluated in one loop over its columns. What a value needs of the newest row of another at the same column it
-// then has in a register; other columns of that row must be in memory, so they need a loop before.
+// Which values of a row are evaluated in one loop over its columns. What a value needs of the
+// newest row of another at the same column it then has in a register; other columns of that row
+// must be in memory, so they need a loop before.
 #include <algorithm>
 
 #include "schedule/stencil.hpp"

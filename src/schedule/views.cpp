@@ -5,8 +5,8 @@
 
 namespace smelt::schedule {
 
-// Pairs runs of dimensions of `from` and `to` with equal counts, so that a reshape that only splits or merges some dimensions leaves
-// the others alone.
+// Pairs runs of dimensions of `from` and `to` with equal counts, so that a reshape that only splits
+// or merges some dimensions leaves the others alone.
 Index reshaped_index(const Shape& from, const Shape& to, const Index& index, const Ranges& ranges) {
   Index result(to.size(), IntExpr(0));
   size_t f = 0, t = 0;
@@ -32,8 +32,8 @@ Index reshaped_index(const Shape& from, const Shape& to, const Index& index, con
         while (t < to.size()) take_to();
       }
     }
-    // Dimensions of an empty array need not pair up; nothing is read there. Others do, also where that is known of the sizes of a
-    // call alone: [B, C // 4, 4] of [B, C].
+    // Dimensions of an empty array need not pair up; nothing is read there. Others do, also where
+    // that is known of the sizes of a call alone: [B, C // 4, 4] of [B, C].
     if (!(from_count == to_count) && count(from).is(0)) continue;
     if (f - f0 == 1 && t - t0 == 1) {
       result[t0] = index[f0];

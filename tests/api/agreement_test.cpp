@@ -1,4 +1,5 @@
-// Every function that is more than one operation: from C++ and from text, the same results, to the bit.
+// Every function that is more than one operation: from C++ and from text, the same results, to the
+// bit.
 #include <gtest/gtest.h>
 #include <smelt/smelt.hpp>
 

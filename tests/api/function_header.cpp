@@ -243,13 +243,13 @@ std::string error_of(const OpInfo& op) {
   return fmt::format(" Error at most {} ULP (f32), {} (f64).", op.max_ulp_f32, op.max_ulp_f64);
 }
 
-// A text as Doxygen comment lines of at most 120 columns.
+// A text as Doxygen comment lines of at most 100 columns.
 std::string comment(const std::string& text) {
   std::string result, line = "///";
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, end - at);
-    if (line.size() + 1 + word.size() > 120) result += line + "\n", line = "///";
+    if (line.size() + 1 + word.size() > 100) result += line + "\n", line = "///";
     line += " " + word;
     at = end + 1;
   }
@@ -316,7 +316,8 @@ std::string declaration_of_method(const Function& f) {
   d.parameters.erase(d.parameters.begin());
   std::string text;
   for (std::string& p : d.parameters) {
-    // Elements are those of Self, whose type is complete where a default stands for one. ScanOptions has no default here, since it is not.
+    // Elements are those of Self, whose type is complete where a default stands for one.
+    // ScanOptions has no default here, since it is not.
     if (p.starts_with("const Array& ")) p.replace(6, 5, "Self");
     if (!text.empty()) text += ", ";
     text += p == "const ScanOptions& how = {}" ? std::string("const ScanOptions& how") : p;
@@ -437,7 +438,8 @@ const std::vector<Part>& parts() {
   return *made;
 }
 
-// Of several results, by hand; slice() of a subscript is in index.hpp, gradients of functions are in gradient.hpp.
+// Of several results, by hand; slice() of a subscript is in index.hpp, gradients of functions are
+// in gradient.hpp.
 bool by_hand(const Function& f) {
   return one_of(f.row.name, {"split", "tensordot", "max_and_argmax", "slice", "gradient", "value_and_gradient", "vjp"});
 }

@@ -86,7 +86,8 @@ TEST(Function, OneExecutableServesEveryBatch) {
   EXPECT_EQ(norm.specializations()[0].exact, "");
 }
 
-// What is best for a hundred elements, one running sum to a lane, would lose a hundredth of a sum of millions.
+// What is best for a hundred elements, one running sum to a lane, would lose a hundredth of a sum
+// of millions.
 TEST(Function, SizesOfAnotherClassGetTheirOwnKernels) {
   const auto total = compile([](Array x) { return sum(x); });
   const auto of = [](int64_t count) {
@@ -160,7 +161,8 @@ TEST(Function, PinsOnWhatIsNotThereAreMistakes) {
   EXPECT_EQ(compile(body, Options{}.fixed(0, -1))(x).to_vector<float>(), (std::vector<float>{2, 3}));
 }
 
-// Static objects are destroyed behind main, after those that smelt made in it: nothing of smelt's may be gone by then.
+// Static objects are destroyed behind main, after those that smelt made in it: nothing of smelt's
+// may be gone by then.
 struct AtExit {
   bool wanted = false;
   ~AtExit() {

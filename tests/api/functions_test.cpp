@@ -20,7 +20,8 @@ std::string without_blanks(const std::string& text) {
   return result;
 }
 
-// The headers are the table's; SMELT_UPDATE_GOLDENS=1 writes them again, to be laid out by `make format`.
+// The headers are the table's; SMELT_UPDATE_GOLDENS=1 writes them again, to be laid out by `make
+// format`.
 TEST(Functions, TheHeadersAreThoseOfTheTable) {
   for (const auto& [name, text] : function_files()) {
     const std::string path = std::string(SMELT_SOURCE_DIR) + "/" + name;

@@ -1,4 +1,5 @@
-// The C++ library on a GPU. What needs one is skipped where there is none; moving arrays is tested on a driver over host memory too.
+// The C++ library on a GPU. What needs one is skipped where there is none; moving arrays is tested
+// on a driver over host memory too.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <smelt/smelt.hpp>

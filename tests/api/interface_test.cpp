@@ -1,4 +1,5 @@
-// What a new user writes first: arrays from lists, reads, files, updates, names; and what messages say of a slip.
+// What a new user writes first: arrays from lists, reads, files, updates, names; and what messages
+// say of a slip.
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <smelt/smelt.hpp>

@@ -50,7 +50,8 @@ TEST(Order, OfImagesWithChannelsLast) {
   EXPECT_THAT(f.specializations().at(0).types, HasSubstr("that lies as"));
 }
 
-// Small arrays, gaps, rows that go backwards and elements that are repeated have no order: they are copied.
+// Small arrays, gaps, rows that go backwards and elements that are repeated have no order: they are
+// copied.
 TEST(Order, OtherArraysAreCopied) {
   const auto f = compile([](Array x) { return x + 1; });
   const std::vector<float> memory = counted(size_t{300} * 300);

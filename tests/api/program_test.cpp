@@ -27,7 +27,8 @@ TEST(Program, RunsByNameAndByOrder) {
   EXPECT_EQ(f.specializations()[0].types, "f32[B, 3], f32[3]");
 }
 
-// Each length of a short row has kernels of its own, up to eight of them; beyond, one executable supports all that are left.
+// Each length of a short row has kernels of its own, up to eight of them; beyond, one executable
+// supports all that are left.
 TEST(Program, ShortRowsHaveTheirOwnKernels) {
   const Program f = compile_text("input x: f32[B, C]\ninput w: f32[C]\nreturn sum(x * w, axis=1), softmax(x)\n");
   const auto call = [&](int64_t rows, int64_t columns) {

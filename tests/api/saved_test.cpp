@@ -213,7 +213,8 @@ TEST_F(Saved, RunsWhereNoCompilerIs) {
   EXPECT_NE(r.output.find("[  PASSED  ] 1 test"), std::string::npos) << r.output;
 }
 
-// On a driver over host memory, whose NVRTC passes texts on: the one process saves, the other has no NVRTC.
+// On a driver over host memory, whose NVRTC passes texts on: the one process saves, the other has
+// no NVRTC.
 TEST_F(Saved, RunsOnAGpuWithoutNvrtc) {
   const std::vector<std::pair<std::string, std::string>> fake = {{"SMELT_CUDA", SMELT_FAKE_CUDA},
                                                                  {"SMELT_NVRTC", SMELT_FAKE_CUDA},
@@ -345,7 +346,8 @@ TEST_F(Saved, DamageIsFound) {
   EXPECT_NE(message_of([&] { load_function<Array(Array)>(path("absent")); }).find("cannot read"), std::string::npos);
 }
 
-// Whoever makes a right checksum for wrong contents gets an error too: no number in the file is trusted.
+// Whoever makes a right checksum for wrong contents gets an error too: no number in the file is
+// trusted.
 TEST_F(Saved, ContentsAreNotTrusted) {
   const auto f = norm();
   f(rows(9, 33), Array::from(values(33)));

@@ -1,5 +1,5 @@
-// The caller's streams, events between them, and limits of the memory of a GPU: on a driver over host memory, which runs queued work as
-// late as it may.
+// The caller's streams, events between them, and limits of the memory of a GPU: on a driver over
+// host memory, which runs queued work as late as it may.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <smelt/smelt.hpp>

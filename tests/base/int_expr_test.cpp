@@ -304,7 +304,8 @@ TEST(IntExprRandom, NothingFalseIsProved) {
       proved += claim && low == 0;
     }
   }
-  // Not all of what holds for these few sizes holds for every size, so the share has no right value; but it must not fall to 0.
+  // Not all of what holds for these few sizes holds for every size, so the share has no right
+  // value; but it must not fall to 0.
   RecordProperty("proved", proved);
   EXPECT_GT(proved, held / 4) << proved << " of " << held;
 }

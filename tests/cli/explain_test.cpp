@@ -49,7 +49,8 @@ TEST(CliExplain, EdgesAreListedOnRequest) {
   EXPECT_GT(json["decisions"].size(), 30u);
 }
 
-// One estimate: the kernels' add up to the whole, and a plan without fusion has the time that this one calls unfused.
+// One estimate: the kernels' add up to the whole, and a plan without fusion has the time that this
+// one calls unfused.
 TEST(CliExplain, PredictionsAreThoseOfTheCostModel) {
   const std::vector<std::string> arguments = {"explain", "softmax(x).T", "-i", "x=f32[4096,4096]", "--device",
                                               "cpu",     "--threads",    "2",  "--json",           "-"};

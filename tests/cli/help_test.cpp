@@ -1,4 +1,5 @@
-// The command line itself: completion, the manual page, single operations, filled inputs, progress for programs.
+// The command line itself: completion, the manual page, single operations, filled inputs, progress
+// for programs.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

@@ -29,7 +29,8 @@ void add_tool(const TemporaryFolder& folder, const std::string& name, const std:
   fs::permissions(bin / name, fs::perms::owner_all);
 }
 
-// Runs the program behind the options, as ncu does, and writes a table of two launches per kernel of the unfused side.
+// Runs the program behind the options, as ncu does, and writes a table of two launches per kernel
+// of the unfused side.
 constexpr const char* kNcu = R"(
 log= ; side=
 while [ $# -gt 0 ]; do
@@ -86,7 +87,8 @@ TEST(CliProfile, SaysWhatIsMissing) {
   EXPECT_TRUE(absent.err_has("there is no ncu here") && absent.err_has("help: ")) << absent.err;
 }
 
-// The programs' own command lines: `nvdisasm -c FILE`, `cuobjdump -sass FILE`, with a cubin in the file.
+// The programs' own command lines: `nvdisasm -c FILE`, `cuobjdump -sass FILE`, with a cubin in the
+// file.
 TEST(CliExplain, DumpsMachineInstructionsOfAGpu) {
   const std::vector<std::string> arguments = {"explain",  "x + 1", "-i",     "x=f32[4]",
                                               "--device", "sm_90", "--dump", "sass"};
@@ -107,7 +109,8 @@ TEST(CliExplain, DumpsMachineInstructionsOfAGpu) {
   EXPECT_TRUE(neither.err_has("does not know sm_90")) << neither.err;
 }
 
-// The ranges that a profiler sees. Every result has the right to be wrong: the GPU computes nothing here.
+// The ranges that a profiler sees. Every result has the right to be wrong: the GPU computes nothing
+// here.
 std::string ranges_of(const std::vector<std::string>& arguments) {
   const TemporaryFolder folder;
   const std::string log = folder / "ranges";

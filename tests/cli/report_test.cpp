@@ -1,4 +1,5 @@
-// The document and the file of smelt report. What the page shows of it is tested in a browser (tests/page).
+// The document and the file of smelt report. What the page shows of it is tested in a browser
+// (tests/page).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -70,7 +71,8 @@ TEST(CliReport, ValuesAreThoseOfTheRun) {
   EXPECT_EQ(values, (std::vector<double>{6, 6, 7}));
 }
 
-// Reductions, scans, views, joined and gathered arrays: the value of a step is what its arguments make.
+// Reductions, scans, views, joined and gathered arrays: the value of a step is what its arguments
+// make.
 TEST(CliReport, StepsLeadThroughEveryKindOfNode) {
   if (!has_llvm()) GTEST_SKIP() << "no LLVM";
   for (const char* program : {"sum(x, axis=1)", "cumsum(x, axis=0)", "x.T[1:, ::2]", "concat([x, x * 2], axis=0)",

@@ -1,4 +1,5 @@
-// smelt run, with the reference interpreter so that it needs no LLVM; the engine is compared with it where there is one.
+// smelt run, with the reference interpreter so that it needs no LLVM; the engine is compared with
+// it where there is one.
 #include <gtest/gtest.h>
 
 #include <cstring>

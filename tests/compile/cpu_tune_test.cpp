@@ -1,4 +1,5 @@
-// Other schedules on a CPU: that they are measured, taken and remembered, and that the first one stays where nothing is faster.
+// Other schedules on a CPU: that they are measured, taken and remembered, and that the first one
+// stays where nothing is faster.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -82,7 +83,8 @@ class TunedOnCpu : public ::testing::Test {
   Machine device_;
 };
 
-// Nothing waits for memory, so that four lanes a step take several times as long as all that a step could have.
+// Nothing waits for memory, so that four lanes a step take several times as long as all that a step
+// could have.
 constexpr const char* kSlowWithFourLanes = "input x: f32[N, 128]\nreturn tanh(exp(sin(x)))";
 
 TEST_F(TunedOnCpu, TheFastestIsTakenAndRemembered) {
@@ -92,7 +94,8 @@ TEST_F(TunedOnCpu, TheFastestIsTakenAndRemembered) {
   const plan::FusionGroup& group = tuned.plan().groups[0];
   EXPECT_THAT(group.rebuilt, HasSubstr("others were tried"));
   EXPECT_NE(schedule::form_of(*group.schedule), before);
-  // The first schedule's kernel says which it was, so that one with the same first schedule finds it.
+  // The first schedule's kernel says which it was, so that one with the same first schedule finds
+  // it.
   const Executable later = compiled(kSlowWithFourLanes, false, slow);
   EXPECT_THAT(later.plan().groups[0].rebuilt, StartsWith("as it was tuned: "));
   EXPECT_EQ(schedule::form_of(*later.plan().groups[0].schedule), schedule::form_of(*group.schedule));
@@ -162,7 +165,8 @@ TEST_F(TunedOnCpu, AlikeKernelsStayAlike) {
       ASSERT_NEAR(static_cast<float*>(got[o].data)[i], static_cast<double*>(expected[o].data)[i], 1e-7) << o << i;
 }
 
-// Indices of a program's own making may be outside for the data that tuning makes up: then nothing is tuned, and nothing fails.
+// Indices of a program's own making may be outside for the data that tuning makes up: then nothing
+// is tuned, and nothing fails.
 TEST_F(TunedOnCpu, IndicesOutsideOfMadeUpDataAreNoError) {
   const char* program = "input x: f32[N]\ninput i: i64[N]\nreturn x[i + 600] * 2 + x";
   const Executable e = compiled(program, true);
@@ -195,7 +199,8 @@ TEST_F(TunedOnCpu, WhatLlvmRefusesIsLeftOutAlone) {
   EXPECT_THAT(e.plan().groups[1].rebuilt, Not(HasSubstr("could not be built")));
 }
 
-// What is wrong with the machine is no fault of a candidate: nothing is taken, and nothing is remembered.
+// What is wrong with the machine is no fault of a candidate: nothing is taken, and nothing is
+// remembered.
 TEST_F(TunedOnCpu, WhatTheMachineLacksEndsTuning) {
   compiled(kTwoKernels, false);
   const auto notes = [&] {
@@ -229,7 +234,8 @@ TEST_F(TunedOnCpu, EveryTextIsCompiledOnce) {
   EXPECT_EQ(std::count(texts.begin(), texts.end(), e.dump("source")), 1);
 }
 
-// Two kernels; the first has a candidate that cannot be built and a slow one, the second has one candidate.
+// Two kernels; the first has a candidate that cannot be built and a slow one, the second has one
+// candidate.
 TEST(TimesInTurns, WhatTakesTwiceAsLongIsNotTimedAgain) {
   const std::vector<std::vector<double>> ms = {{-1, 9, 19}, {21}};
   const std::vector<double> own = {10, 10};

@@ -1,5 +1,6 @@
-// What is printed for GPUs compiles, for every architecture that smelt supports; no GPU is needed. The programs are those of the golden
-// files, and some that reach what those do not. SMELT_ROW=name: those alone of which that is a part of the name.
+// What is printed for GPUs compiles, for every architecture that smelt supports; no GPU is needed.
+// The programs are those of the golden files, and some that reach what those do not.
+// SMELT_ROW=name: those alone of which that is a part of the name.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

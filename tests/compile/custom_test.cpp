@@ -1,4 +1,5 @@
-// The user's own CUDA kernels on the driver of tests/support/fake_cuda, whose kernels are what the tests say.
+// The user's own CUDA kernels on the driver of tests/support/fake_cuda, whose kernels are what the
+// tests say.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -192,8 +193,8 @@ TEST(CustomByNvrtc, SourcesCompileForEveryArchitecture) {
   }
 }
 
-// Chains of the user's code, views, reductions and elementwise operations, as the interpreter has them. Numbers stay small integers, so that
-// results are equal.
+// Chains of the user's code, views, reductions and elementwise operations, as the interpreter has
+// them. Numbers stay small integers, so that results are equal.
 class RandomGraph {
  public:
   explicit RandomGraph(unsigned seed) : random_(seed) {

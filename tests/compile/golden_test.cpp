@@ -1,5 +1,6 @@
-// The printed forms of whole programs, stage by stage, for one made-up machine: tests/golden/programs/NAME/STAGE.txt.
-// SMELT_UPDATE_GOLDENS=1 writes them anew; then read the difference before you commit it.
+// The printed forms of whole programs, stage by stage, for one made-up machine:
+// tests/golden/programs/NAME/STAGE.txt. SMELT_UPDATE_GOLDENS=1 writes them anew; then read the
+// difference before you commit it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

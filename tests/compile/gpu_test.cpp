@@ -1,5 +1,6 @@
-// The way of programs through a GPU: arguments, memory, streams, graphs, errors. The driver is the one of tests/support/fake_cuda, and what its
-// kernels do is written here; that real kernels compute what they should is tested where there is a GPU.
+// The way of programs through a GPU: arguments, memory, streams, graphs, errors. The driver is the
+// one of tests/support/fake_cuda, and what its kernels do is written here; that real kernels
+// compute what they should is tested where there is a GPU.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ namespace {
 using kernel::ParamKind;
 using ::testing::HasSubstr;
 
-// What the tests write as the code of a kernel: its arguments by the names of inputs, "out0" for what it stores, and sizes.
+// What the tests write as the code of a kernel: its arguments by the names of inputs, "out0" for
+// what it stores, and sizes.
 struct Arguments {
   const fake_cuda::Launch& launch;
   const Executable& executable;

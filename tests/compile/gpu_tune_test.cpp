@@ -1,5 +1,6 @@
-// Kernels that are made again with other schedules: because they spill, or because others were measured to be faster. The driver is the
-// stand-in, which says what spills and how long launches take.
+// Kernels that are made again with other schedules: because they spill, or because others were
+// measured to be faster. The driver is the stand-in, which says what spills and how long launches
+// take.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -189,7 +190,8 @@ TEST_F(Retuned, TuningRunsProgramsOfSeveralKernelsAndOfEveryStrategy) {
   }
 }
 
-// The GPU lacks memory for what timing needs: the reason has a line of its own, and that of the spill stays.
+// The GPU lacks memory for what timing needs: the reason has a line of its own, and that of the
+// spill stays.
 TEST_F(Retuned, WhatTheMachineLacksEndsTuning) {
   const SizeBinding sizes = {{"B"_size, 64}};
   fake_->attribute_of = [](const std::string& attribute, const std::string& image) {

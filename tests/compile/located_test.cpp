@@ -25,7 +25,8 @@ constexpr const char* kPrograms[] = {
     "input x: f32[64, 256]\nreturn layernorm(relu(x))\n", "input x: f32[10000]\nreturn exp(x) + 1, i8(x)\n",
     "input x: f32[64, 256]\nreturn cumsum(x, axis=1)\n", "input x: f32[128, 200]\nreturn exp(x).T * 2\n"};
 
-// For each line the source's; those that compute are nearly all from somewhere, and an instruction is from one that is like it.
+// For each line the source's; those that compute are nearly all from somewhere, and an instruction
+// is from one that is like it.
 void check_lines(const Machine& machine, const std::string& program, const std::string& instruction,
                  const std::string& from) {
   SCOPED_TRACE(program);

@@ -1,4 +1,5 @@
-// What a call adds to the memory of the process at its peak: its outputs and the temporaries that it states, nothing else.
+// What a call adds to the memory of the process at its peak: its outputs and the temporaries that
+// it states, nothing else.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Programs as bytes: what is read is what was written, and the same kernels are made of it, whose code is there.
+// Programs as bytes: what is read is what was written, and the same kernels are made of it, whose
+// code is there.
 #include <gtest/gtest.h>
 
 #include <algorithm>

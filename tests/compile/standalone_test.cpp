@@ -1,5 +1,5 @@
-// Programs as standalone C++ files: compiled by the host compiler, loaded, run on nasty sizes and data, and compared with what smelt compiles,
-// bit for bit.
+// Programs as standalone C++ files: compiled by the host compiler, loaded, run on nasty sizes and
+// data, and compared with what smelt compiles, bit for bit.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Every conversion between dtypes, on special values and on every half-precision number, against convert() of base.
+// Every conversion between dtypes, on special values and on every half-precision number, against
+// convert() of base.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -156,7 +157,8 @@ TEST_P(Conversion, AllSmallFloats) {
     }
 }
 
-// Rounding to small floats: ties, overflow, subnormals and NaN payloads, from f32 bits spread over the whole range.
+// Rounding to small floats: ties, overflow, subnormals and NaN payloads, from f32 bits spread over
+// the whole range.
 TEST_P(Conversion, RoundingToSmallFloats) {
   for (DType half : kSmallFloats) {
     Maker m;

@@ -16,8 +16,8 @@ static float from_pattern(uint32_t pattern) {
   return x;
 }
 
-// Every exponent and sign, the first numbers of each, the last ones and some between; the subnormal ones near zero; and numbers whose
-// quotient lies as near to a tie as it can.
+// Every exponent and sign, the first numbers of each, the last ones and some between; the subnormal
+// ones near zero; and numbers whose quotient lies as near to a tie as it can.
 static std::vector<float> dividends(float c) {
   std::mt19937 random(17);
   std::vector<float> all;
@@ -73,7 +73,8 @@ TEST_P(Division, IsMadeOfMultiplicationsOnlyWhereThatIsSlow) {
 
 TEST(Reciprocal, IsThereForMostConstants) {
   EXPECT_EQ(emit::reciprocal_to_divide_by(4.2f), 1 / 4.2f);
-  // Powers of two, whose quotients are products; even numbers, by which subnormal quotients are ties; what could overflow on the way.
+  // Powers of two, whose quotients are products; even numbers, by which subnormal quotients are
+  // ties; what could overflow on the way.
   for (float c : {0.0f, -4.2f, 1.0f, 2.0f, 0.25f, 6.0f, 100.0f, 1e-30f, 1e30f, HUGE_VALF, std::nanf("")})
     EXPECT_FALSE(emit::reciprocal_to_divide_by(c)) << c;
   std::mt19937 random(5);

@@ -1,4 +1,5 @@
-// The text of a few kernels, as it stands in tests/golden/emit. SMELT_UPDATE_GOLDENS=1 writes it anew.
+// The text of a few kernels, as it stands in tests/golden/emit. SMELT_UPDATE_GOLDENS=1 writes it
+// anew.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -36,7 +37,8 @@ TEST(Golden, Saxpy) {
   expect_golden("saxpy", m.kernel);
 }
 
-// Rows of a constant size that the lanes do not divide: the mean, and the quantised difference from it.
+// Rows of a constant size that the lanes do not divide: the mean, and the quantised difference from
+// it.
 TEST(Golden, CentreAndQuantiseRows) {
   Maker m;
   const IntExpr rows = m.size("R"_size), i = sym("i0"_loop), j = sym("i1"_loop);

@@ -71,7 +71,8 @@ TEST_P(Pointwise, ReverseStridedBroadcast) {
   }
 }
 
-// A padded shift: out[i] = x[i - 2] where that exists, else 9; and only even i are stored in the second output.
+// A padded shift: out[i] = x[i - 2] where that exists, else 9; and only even i are stored in the
+// second output.
 TEST_P(Pointwise, MaskedLoadAndStore) {
   Maker m;
   const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
@@ -127,7 +128,8 @@ TEST_P(Pointwise, HoistedLoadsStayInsideTheirLoop) {
   EXPECT_TRUE(go.guards_intact());
 }
 
-// Integer division of indices rounds down, also below zero, in lanes and in scalars; a division by an empty size does not trap.
+// Integer division of indices rounds down, also below zero, in lanes and in scalars; a division by
+// an empty size does not trap.
 TEST_P(Pointwise, IndexDivision) {
   Maker m;
   const IntExpr n = m.size("N"_size), d = m.size("D"_size), i = sym("i1"_loop);
@@ -163,7 +165,8 @@ TEST_P(Pointwise, IndexDivision) {
   run(*module, 0, 1, {nullptr}, {0, 0});
 }
 
-// A flat loop over a matrix: dividing its variable into indices and adding them up again costs nothing.
+// A flat loop over a matrix: dividing its variable into indices and adding them up again costs
+// nothing.
 TEST_P(Pointwise, FlatLoopOverDimensions) {
   Maker m;
   const IntExpr rows = m.size("R"_size), n = m.size("N"_size), f = sym("i1"_loop);
@@ -235,7 +238,8 @@ TEST_P(Pointwise, ComparedIndices) {
   }
 }
 
-// Gathered rows: out[i, j] = x[index[i], j], and out2[j] = x[0, index[j]] where the index differs between lanes.
+// Gathered rows: out[i, j] = x[index[i], j], and out2[j] = x[0, index[j]] where the index differs
+// between lanes.
 TEST_P(Pointwise, IndexLocals) {
   Maker m;
   const IntExpr n = m.size("N"_size), i = sym("i0"_loop), j = sym("i1"_loop);
@@ -264,8 +268,8 @@ TEST_P(Pointwise, IndexLocals) {
   }
 }
 
-// Streaming stores: wherever the arrays begin in their lines, wanted and not. The two outputs meet a line at the same element only when
-// `misalign` is a multiple of 16.
+// Streaming stores: wherever the arrays begin in their lines, wanted and not. The two outputs meet
+// a line at the same element only when `misalign` is a multiple of 16.
 TEST_P(Pointwise, Streaming) {
   for (int lanes : {16, 64}) {
     Maker m;

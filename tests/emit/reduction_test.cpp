@@ -167,7 +167,8 @@ TEST_P(Reduction, IntegersAndBools) {
     }
 }
 
-// Column sums: lanes across the columns, a serial loop over rows inside; a unrolled pair of rows at a time.
+// Column sums: lanes across the columns, a serial loop over rows inside; a unrolled pair of rows at
+// a time.
 TEST_P(Reduction, Columns) {
   Maker m;
   const IntExpr rows = m.size("R"_size), n = m.size("N"_size), j = sym("i1"_loop), r = sym("i2"_loop),
@@ -195,7 +196,8 @@ TEST_P(Reduction, Columns) {
     }
 }
 
-// Rows kept in scratch between passes; a small buffer of constant size on the stack, a large one in the thread's scratch.
+// Rows kept in scratch between passes; a small buffer of constant size on the stack, a large one in
+// the thread's scratch.
 TEST_P(Reduction, Scratch) {
   for (const bool constant : {true, false}) {
     Maker m;
@@ -235,7 +237,8 @@ TEST_P(Reduction, Scratch) {
   }
 }
 
-// A step may compute behind the end of a row, with what the stack has there: denormals would take hundreds of cycles each.
+// A step may compute behind the end of a row, with what the stack has there: denormals would take
+// hundreds of cycles each.
 TEST(ScratchOnTheStack, IsSetWhereStepsReadBehindARow) {
   for (const auto& [dtype, elements, is_set] : {std::tuple{DType::F32, 24, true}, std::tuple{DType::F32, 32, false},
                                                 std::tuple{DType::F64, 9, true}, std::tuple{DType::I32, 24, false}}) {
@@ -285,7 +288,8 @@ TEST_P(Reduction, TwoPhases) {
   }
 }
 
-// Accumulators that live on through an outer serial loop, are made uniform in it and assigned again.
+// Accumulators that live on through an outer serial loop, are made uniform in it and assigned
+// again.
 TEST_P(Reduction, CombineInsideALoop) {
   Maker m;
   const IntExpr n = m.size("N"_size), i = sym("i2"_loop), j = sym("i1"_loop);

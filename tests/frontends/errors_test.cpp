@@ -1,5 +1,5 @@
-// Every program of tests/errors must fail with exactly its message. A file is a topic and has cases of this form, with an
-// empty line between two:
+// Every program of tests/errors must fail with exactly its message. A file is a topic and has cases
+// of this form, with an empty line between two:
 //
 //   === NAME
 //   program

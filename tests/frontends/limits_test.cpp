@@ -1,4 +1,5 @@
-// Text that nobody writes by hand: deep, long, or made to break things. An error or a graph, soon, and never a crash.
+// Text that nobody writes by hand: deep, long, or made to break things. An error or a graph, soon,
+// and never a crash.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -145,7 +146,8 @@ TEST(Limits, HostileText) {
     for (char c : outcome(text)) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << text;
 }
 
-// Every prefix and every single-byte change of a program ends in a graph or in an error with a place.
+// Every prefix and every single-byte change of a program ends in a graph or in an error with a
+// place.
 TEST(Limits, BrokenPrograms) {
   const std::string text =
       "input y: f16[B, 4]\nt = y[::-1, None] * 2.5e-1 if B > 3 else softmax(y, axis=-1)[0:B]\n"

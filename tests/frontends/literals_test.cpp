@@ -1,4 +1,5 @@
-// Numbers and operators among themselves: the values are those that Python prints for the same text.
+// Numbers and operators among themselves: the values are those that Python prints for the same
+// text.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

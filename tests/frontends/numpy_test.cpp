@@ -113,7 +113,8 @@ INSTANTIATE_TEST_SUITE_P(Tables, NumPy,
 // A function that no row calls is a function that nobody has checked.
 TEST(NumPy, CoversEveryFunction) {
   for (const Function& f : functions()) {
-    // NumPy draws other numbers and has no gradients; tests/programs/draws_test.cpp, gathers_test.cpp and gradient_test.cpp check these.
+    // NumPy draws other numbers and has no gradients; tests/programs/draws_test.cpp,
+    // gathers_test.cpp and gradient_test.cpp check these.
     if (f.group == "Random numbers" || f.group == "Gathers and parts" || f.group == "Gradients") continue;
     const std::string name(f.row.name);
     bool called = false;

@@ -1,4 +1,5 @@
-// libFuzzer: any text is a scalar function in C or a UserError. On arrays and on numbers it becomes a valid graph, or says why not.
+// libFuzzer: any text is a scalar function in C or a UserError. On arrays and on numbers it becomes
+// a valid graph, or says why not.
 #include "frontends/c_function.hpp"
 #include "graph/build_detail.hpp"
 

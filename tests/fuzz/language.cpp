@@ -1,4 +1,5 @@
-// libFuzzer: any text is a graph or a UserError. A graph stays valid when it is simplified, and prints.
+// libFuzzer: any text is a graph or a UserError. A graph stays valid when it is simplified, and
+// prints.
 #include "frontends/language.hpp"
 
 using namespace smelt;

@@ -1,4 +1,5 @@
-// Runs a fuzzer on the files that are named, without libFuzzer: `make test` builds every fuzzer and feeds it its seeds.
+// Runs a fuzzer on the files that are named, without libFuzzer: `make test` builds every fuzzer and
+// feeds it its seeds.
 #include <cstdint>
 #include <cstdio>
 #include <fstream>

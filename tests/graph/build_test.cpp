@@ -14,8 +14,9 @@ using L = Literal;
 
 L lit(int value) { return int64_t{value}; }
 
-// The dtype that the Array API standard gives to a pair; "" where it leaves the pair undefined. u64 with signed integers
-// and every mix of kinds is undefined; f16 with bf16 is this project's own rule.
+// The dtype that the Array API standard gives to a pair; "" where it leaves the pair undefined. u64
+// with signed integers and every mix of kinds is undefined; f16 with bf16 is this project's own
+// rule.
 std::string promoted(DType a, DType b) {
   GraphBuilder g;
   const NodeId x = g.input("x", a, {4}), y = g.input("y", b, {4});

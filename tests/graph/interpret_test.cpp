@@ -144,7 +144,8 @@ TEST(Interpret, RoundsToSmallFloatsAsTheScalarsDo) {
   uint64_t state = 1;
   for (int64_t i = 0; i < x.count(); ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    // Random bits around the exponents that the small formats have, every fourth just at a half-way point.
+    // Random bits around the exponents that the small formats have, every fourth just at a half-way
+    // point.
     const double f = std::ldexp(1 + static_cast<double>(state >> 12) * 0x1p-52, static_cast<int>(i % 300) - 150);
     const int digits = i % 8 ? 11 : 4;
     const double half = std::ldexp(std::floor(std::ldexp(f, digits - std::ilogb(f))), std::ilogb(f) - digits);

@@ -1,4 +1,5 @@
-// Products of f32 that may be less exact than f32: which are written as products of parts in bf16, and how far those are off.
+// Products of f32 that may be less exact than f32: which are written as products of parts in bf16,
+// and how far those are off.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Random programs: simplify() changes no value, verify() takes everything, and the same seed gives the same program.
-// SMELT_SEED=N runs one seed alone.
+// Random programs: simplify() changes no value, verify() takes everything, and the same seed gives
+// the same program. SMELT_SEED=N runs one seed alone.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

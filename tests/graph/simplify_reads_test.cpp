@@ -1,4 +1,5 @@
-// Reads of ranges, of padding and of what is moved: what they become, and that no value changes by it.
+// Reads of ranges, of padding and of what is moved: what they become, and that no value changes by
+// it.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -22,7 +23,8 @@ Tensor special(double value, size_t at) {
   return array(DType::F32, {kRows, kColumns}, v);
 }
 
-// The kinds of the nodes after the input but for constants, of a program whose values stay: "slice; sum".
+// The kinds of the nodes after the input but for constants, of a program whose values stay: "slice;
+// sum".
 std::string kinds(const Build& build) {
   GraphBuilder g;
   const NodeId x = g.input("x", DType::F32, {kRows, kColumns});

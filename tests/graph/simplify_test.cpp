@@ -459,7 +459,8 @@ TEST(Simplify, LongProgramsInLinearTime) {
     EXPECT_EQ(after.nodes.size(), graph.nodes.size());
     return time.count();
   };
-  // 10,001 nodes; the bound is loose because machines are busy, but a quadratic scan would break it.
+  // 10,001 nodes; the bound is loose because machines are busy, but a quadratic scan would break
+  // it.
   EXPECT_LT(seconds(1250), 2.0);
 }
 

@@ -1,5 +1,5 @@
-// Sums and extrema over long windows as those over shorter ones: which are written out, in how many operations, and that
-// they are the same values.
+// Sums and extrema over long windows as those over shorter ones: which are written out, in how many
+// operations, and that they are the same values.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>

@@ -19,7 +19,8 @@ using ::testing::HasSubstr;
 
 const IntExpr g = sym("g"_loop), i = sym("i"_loop), B = sym("B"_size), C = sym("C"_size);
 
-// out[g, i] = in[g, i] for g < rows, i < columns, by a team of 128 threads; what choose_variants() makes of the phase.
+// out[g, i] = in[g, i] for g < rows, i < columns, by a team of 128 threads; what choose_variants()
+// makes of the phase.
 struct Copy {
   Sample s;
   Copy(const IntExpr& rows, const IntExpr& columns, int lanes, Dialect dialect = Dialect::Gpu) {

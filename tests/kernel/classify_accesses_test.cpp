@@ -88,7 +88,8 @@ TEST(ClassifyAccesses, WhatWrapsAroundNowAndThen) {
   EXPECT_EQ(Reading(mod(i + S, 15), 8, true).form().form, Form::Gather) << "it wraps around in most steps";
 }
 
-// A channel's parameter over rows of fewer elements than lanes, and a pair's angle: the quotient of a quotient is one of rows of rows.
+// A channel's parameter over rows of fewer elements than lanes, and a pair's angle: the quotient of
+// a quotient is one of rows of rows.
 TEST(ClassifyAccesses, QuotientsOfQuotients) {
   Reading channel(floordiv(floordiv(i, 6), 20), 8, true);
   EXPECT_EQ(channel.form().form, Form::Broadcast);
@@ -174,7 +175,8 @@ TEST(ClassifyAccesses, PrintedBeforeEachLoad) {
       "% 960)])");
 }
 
-// out[i] = a random word for i < 960, in steps that begin at multiples of `begins`; 0: of the lanes.
+// out[i] = a random word for i < 960, in steps that begin at multiples of `begins`; 0: of the
+// lanes.
 struct Drawing {
   Sample s;
   ExprId word;

@@ -61,7 +61,8 @@ struct TwoOutputs {
 TEST(FindInPlace, WhatSeveralOutputsNeed) {
   TwoOutputs both({i}, true), first({i}, false);
   EXPECT_EQ(found(both.s.kernel), (Pairs{{0, 2}, {0, 3}, {1, 3}}));
-  // The second output does not wait for the input of the first: it may be stored before that is read.
+  // The second output does not wait for the input of the first: it may be stored before that is
+  // read.
   EXPECT_EQ(found(first.s.kernel), (Pairs{{0, 2}, {1, 3}}));
   TwoOutputs elsewhere({8 - i}, true);
   EXPECT_EQ(found(elsewhere.s.kernel), (Pairs{{1, 3}})) << "another iteration reads what this one stores";
@@ -85,7 +86,8 @@ TEST(FindInPlace, ThroughLocalsAndBothFormsOfALoop) {
   EXPECT_EQ(found(s.kernel), Pairs{}) << "the interior reads another element";
 }
 
-// Two loops over the elements of a row: the first stores out1 or adds to a sum, the second stores out2.
+// Two loops over the elements of a row: the first stores out1 or adds to a sum, the second stores
+// out2.
 struct TwoLoops {
   Sample s;
   TwoLoops(bool stores_first, bool sum_is_used, Dialect dialect) {

@@ -1,4 +1,5 @@
-// What a pass over a row keeps for later passes: each expensive value is computed once, however many passes follow.
+// What a pass over a row keeps for later passes: each expensive value is computed once, however
+// many passes follow.
 #include <gtest/gtest.h>
 
 #include <algorithm>

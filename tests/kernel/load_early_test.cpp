@@ -1,4 +1,5 @@
-// Which loads of a GPU's loops are made early, held and taken from other lanes, and what verify() makes of wrong ones.
+// Which loads of a GPU's loops are made early, held and taken from other lanes, and what verify()
+// makes of wrong ones.
 #include "kernel/load_early.hpp"
 
 #include <gtest/gtest.h>
@@ -121,7 +122,8 @@ TEST(LoadEarly, MasksThatHoldForWholeGroups) {
   EXPECT_EQ(y.loaded(), Lines{});
 }
 
-// A group is inside of rows of a length that is open, or outside, where that is a multiple of the lanes: as the fast variant then asks.
+// A group is inside of rows of a length that is open, or outside, where that is a multiple of the
+// lanes: as the fast variant then asks.
 TEST(LoadEarly, MasksOfOpenSizes) {
   Rows x;
   const int open = x.s.input(DType::F32, {4, C});

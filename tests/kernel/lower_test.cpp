@@ -1,5 +1,5 @@
-// Every kernel that lowering makes of a real program is proved to stay inside its arrays, fused and unfused, for sizes that
-// are symbols and sizes that are numbers, odd ones and 0 and 1 among them.
+// Every kernel that lowering makes of a real program is proved to stay inside its arrays, fused and
+// unfused, for sizes that are symbols and sizes that are numbers, odd ones and 0 and 1 among them.
 #include "kernel/lower.hpp"
 #include "kernel/walk.hpp"
 
@@ -236,8 +236,8 @@ TEST(Lower, EveryKernelIsProved) {
       }
 }
 
-// An output is written to its last element, so a store moved by one in any dimension leaves it: that must not be proved. What an
-// interior writes may end before the last.
+// An output is written to its last element, so a store moved by one in any dimension leaves it:
+// that must not be proved. What an interior writes may end before the last.
 TEST(Lower, AStoreOneTooFarIsNotProved) {
   const IntExpr N = sym("N"_size), M = sym("M"_size);
   int moved = 0;

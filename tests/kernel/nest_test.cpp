@@ -1,4 +1,5 @@
-// Pieces of axes, positions of merged axes, loops around a body: what every family of schedules is lowered with.
+// Pieces of axes, positions of merged axes, loops around a body: what every family of schedules is
+// lowered with.
 #include "kernel/nest.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Vector loops with an interior: where it is, what is asked there, and what verify() makes of one that is wrong.
+// Vector loops with an interior: where it is, what is asked there, and what verify() makes of one
+// that is wrong.
 #include "kernel/partition_loops.hpp"
 
 #include <gtest/gtest.h>

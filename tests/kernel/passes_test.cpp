@@ -76,7 +76,8 @@ TEST(HoistInvariants, LanesThatAreNotCombinedStay) {
   EXPECT_EQ(changes(s.kernel, hoist_invariants), Lines{});
 }
 
-// Sums of 16 columns, then each element over what `times` multiplications make of the sum of its column.
+// Sums of 16 columns, then each element over what `times` multiplications make of the sum of its
+// column.
 void fill_columns(Sample& s, int times, int combined) {
   const int in = s.input(DType::F32, {4, 512}), out = s.output(DType::F32, {4, 512});
   const LocalId sum = s.build.new_local(DType::F32, true);
@@ -333,7 +334,8 @@ TEST(Passes, WhatCannotBeProvedIsUndone) {
   EXPECT_THROW(run_pass(pass, s.kernel, proved), InternalError);
 }
 
-// What a variant of a GPU's phase loads early, or at once, is left out where it is not proved; the passes behind do without.
+// What a variant of a GPU's phase loads early, or at once, is left out where it is not proved; the
+// passes behind do without.
 TEST(Passes, WhatIsUndoneOnAGpuLeavesOneAccessAtATime) {
   Sample s;
   fill_scaled(s);

@@ -1,4 +1,5 @@
-// The variants of a phase on a GPU and the shapes of its Vector loops, and what verify() makes of wrong ones.
+// The variants of a phase on a GPU and the shapes of its Vector loops, and what verify() makes of
+// wrong ones.
 #include "kernel/shape_loops.hpp"
 
 #include <gmock/gmock.h>

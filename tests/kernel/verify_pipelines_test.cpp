@@ -1,4 +1,5 @@
-// verify() of pipelines: parts are made and multiplied each in its stage, so that iterations may overlap; and of the memory behind them.
+// verify() of pipelines: parts are made and multiplied each in its stage, so that iterations may
+// overlap; and of the memory behind them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// verify() passes kernels that are right, and names the access or the local at fault in those that are not.
+// verify() passes kernels that are right, and names the access or the local at fault in those that
+// are not.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -222,7 +223,8 @@ TEST(Verify, IndexLocals) {
   }
 }
 
-// Iterations that run at the same time write rows of their own where a condition gives each of them its rows.
+// Iterations that run at the same time write rows of their own where a condition gives each of them
+// its rows.
 TEST(Verify, RowsChosenByEach) {
   for (const bool compared : {true, false}) {
     Sample s;
@@ -315,7 +317,8 @@ TEST(Verify, WhatIsWritten) {
 
 // ---- locals
 
-// A kernel out[i] = ... with the statements given, made by `fill` from the sample and two locals (f32; the first mutable).
+// A kernel out[i] = ... with the statements given, made by `fill` from the sample and two locals
+// (f32; the first mutable).
 std::string flow_fault(const std::function<std::vector<Stmt>(Sample&, LocalId, LocalId)>& fill) {
   Sample s;
   const int in = s.input(DType::F32, {4, 16});

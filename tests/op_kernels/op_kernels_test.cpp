@@ -1,5 +1,5 @@
-// Every operation on every dtype, compiled: integers and what machines have give the host meaning, and expansions give what the
-// same source gives on host values, bit for bit.
+// Every operation on every dtype, compiled: integers and what machines have give the host meaning,
+// and expansions give what the same source gives on host values, bit for bit.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -59,7 +59,8 @@ Tensor arguments(DType dtype, int position, bool pairs) {
   Tensor t = Tensor::empty(dtype, {kCount});
   for (int64_t i = 0; i < kCount; ++i) {
     const int64_t count = static_cast<int64_t>(special.size());
-    // The first two walk through all pairs in another order than rows would, so that a part of the pairs meets all values.
+    // The first two walk through all pairs in another order than rows would, so that a part of the
+    // pairs meets all values.
     const int64_t which = position == 0 ? i % count : (i / count * 7 + i) % count;
     const bool use_special = pairs ? i < 1700 : i < count;
     const Scalar value = use_special ? special[static_cast<size_t>(which)] : random_value(dtype, random);
@@ -76,7 +77,8 @@ Scalar scalar_of(DType dtype, R result) {
     return Scalar::of_float(dtype, result);
 }
 
-// The expansion on host values, of compute type V, or the host meaning where the row has no expansion.
+// The expansion on host values, of compute type V, or the host meaning where the row has no
+// expansion.
 template <class V>
 Scalar on_host_floats(Op op, std::span<const Scalar> args, DType result) {
   std::array<V, 3> v{};
@@ -100,8 +102,8 @@ Scalar wanted(Op op, std::span<const Scalar> args) {
   return dtype == DType::F64 ? on_host_floats<double>(op, args, result) : on_host_floats<float>(op, args, result);
 }
 
-// GPUs have expansions of their own for some functions, as good as what ops.def documents; as are those of the host, on the other side
-// of the exact result at worst. Halves round what came out.
+// GPUs have expansions of their own for some functions, as good as what ops.def documents; as are
+// those of the host, on the other side of the exact result at worst. Halves round what came out.
 bool close_enough(Op op, const Scalar& got, const Scalar& want) {
   if (got == want) return true;
   const DType t = want.dtype;

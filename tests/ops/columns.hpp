@@ -1,5 +1,5 @@
-// The rows of ops.def with an expansion on floats, as function pointers: the expansion on host values, and the host meaning in a
-// type with far more precision.
+// The rows of ops.def with an expansion on floats, as function pointers: the expansion on host
+// values, and the host meaning in a type with far more precision.
 #pragma once
 
 #include <string_view>

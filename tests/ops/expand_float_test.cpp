@@ -1,5 +1,5 @@
-// The expansions on floats against the host meaning: within the documented error, and right where values are special. The whole
-// of f32 is swept by bench/ulp.
+// The expansions on floats against the host meaning: within the documented error, and right where
+// values are special. The whole of f32 is swept by bench/ulp.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -198,7 +198,8 @@ TEST(ExpandFloat, UnaryF32Strided) {
   }
 }
 
-// All inputs of a half format, computed in f32 and rounded once more: half a unit, and what the error in f32 can add.
+// All inputs of a half format, computed in f32 and rounded once more: half a unit, and what the
+// error in f32 can add.
 void check_all_inputs(DType dtype, float (*from_bits)(uint16_t)) {
   const FloatFormat format = float_format(dtype);
   for (const auto& row : columns::rows<float, double>()) {
@@ -208,7 +209,8 @@ void check_all_inputs(DType dtype, float (*from_bits)(uint16_t)) {
     for (int bits = 0; bits < 65536 && failures < 5; ++bits) {
       const float a = from_bits(static_cast<uint16_t>(bits));
       const double computed = round_to(dtype, row.expansion(a, a, a)), exact = row.meaning(a, a, a);
-      // Below the least subnormal of f32 what it loses is not small against the error in f32, but is against that of f16.
+      // Below the least subnormal of f32 what it loses is not small against the error in f32, but
+      // is against that of f16.
       const double error = ulp_error(format, computed, exact);
       if (error > bound) {
         ++failures;

@@ -1,5 +1,5 @@
-// The expansions for GPUs, on a value type whose special functions err as far as those of a GPU may. All arguments are swept on a GPU by
-// bench/gpu/math.
+// The expansions for GPUs, on a value type whose special functions err as far as those of a GPU
+// may. All arguments are swept on a GPU by bench/gpu/math.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -15,7 +15,8 @@ namespace smelt::noisy {
 
 inline expand::Real32 real(float x) { return {x}; }
 
-// A float whose special functions are off by up to their documented error, up or down as the bits of the argument fall.
+// A float whose special functions are off by up to their documented error, up or down as the bits
+// of the argument fall.
 struct Noisy {
   float v;
   Noisy(float value) : v(value) {}
@@ -146,7 +147,8 @@ TEST(ExpandGpu, DivisionByANumber) {
   }
 }
 
-// Within 2^-16 to where f16 ends, 2^-10 as far as anyone will look: beyond -11 all that is left is below 1e-26.
+// Within 2^-16 to where f16 ends, 2^-10 as far as anyone will look: beyond -11 all that is left is
+// below 1e-26.
 TEST(ExpandGpu, ShortGelu) {
   const auto exact = [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); };
   for (int k = -11000; k <= 40000; ++k) {

@@ -1,4 +1,5 @@
-// The table itself: names, type rules, and the host meaning at the values where languages and machines differ.
+// The table itself: names, type rules, and the host meaning at the values where languages and
+// machines differ.
 #include "ops/op.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What a program that uses smelt does: compiles a function, runs it on numbers of its own, reads the result, catches an error.
+// What a program that uses smelt does: compiles a function, runs it on numbers of its own, reads
+// the result, catches an error.
 #include <smelt/smelt.hpp>
 
 #include <cstdio>

@@ -1,4 +1,5 @@
-// <smelt/static.hpp> alone: compiled with nothing but the folder of its headers, and linked with nothing.
+// <smelt/static.hpp> alone: compiled with nothing but the folder of its headers, and linked with
+// nothing.
 #include <smelt/static.hpp>
 
 #include <cstdio>

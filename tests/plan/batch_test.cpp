@@ -1,4 +1,5 @@
-// Horizontal fusion: independent work of like kind is one launch; and outputs in the middle of what is fused, in one pass.
+// Horizontal fusion: independent work of like kind is one launch; and outputs in the middle of what
+// is fused, in one pass.
 #include <algorithm>
 
 #include <fmt/format.h>

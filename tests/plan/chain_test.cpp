@@ -149,8 +149,8 @@ TEST(Chains, TimeGrowsWithTheLevels) {
   }
 }
 
-// A bitonic sort. On a GPU a thread repeats no more than what takes about as long as a launch. Indices and masks follow from
-// nothing that is read: no kernel stores them for the next.
+// A bitonic sort. On a GPU a thread repeats no more than what takes about as long as a launch.
+// Indices and masks follow from nothing that is read: no kernel stores them for the next.
 TEST(Chains, SortByExchanges) {
   for (const bool gpu : {false, true})
     for (const int elements : {64, 256}) {

@@ -1,4 +1,5 @@
-// Graphs of ten thousand nodes: what takes n steps takes hundredths of a second, what takes n^2 steps takes minutes.
+// Graphs of ten thousand nodes: what takes n steps takes hundredths of a second, what takes n^2
+// steps takes minutes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

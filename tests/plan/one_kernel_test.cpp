@@ -32,7 +32,8 @@ Planned planned(const std::string& program, const SizeBinding& sizes = {{"B"_siz
   return p;
 }
 
-// min(x1) and f32(x1) + sum(x0) read the same array, and bool(x0) and sum(x0) do; but the first of each pair cannot wait for the other pair.
+// min(x1) and f32(x1) + sum(x0) read the same array, and bool(x0) and sum(x0) do; but the first of
+// each pair cannot wait for the other pair.
 TEST(Plan, GroupsDoNotWaitForEachOther) {
   const Planned p = planned(
       "input x0: u64[3, B, N]\ninput x1: u64[3, 1, N]\nv = x1 + min(x1, axis=-1, keepdims=True)\n"
@@ -114,7 +115,8 @@ TEST(Cuts, OutputsThatLieAcrossEachOther) {
   }
 }
 
-// The angles of a rotary embedding serve all heads: sines are computed once where that saves more than a kernel costs.
+// The angles of a rotary embedding serve all heads: sines are computed once where that saves more
+// than a kernel costs.
 TEST(Cuts, DearValuesThatManyReadAreStored) {
   const char* text = "input q: bf16[B, H, S, 128]\ninput p: i32[S]\nreturn rope(q, p)";
   const Planned large = planned(text, {{"B"_size, 16}, {"H"_size, 32}, {"S"_size, 2048}});

@@ -83,7 +83,8 @@ TEST(Predict, NothingIsBetweenKernelsThatShareNothing) {
   EXPECT_TRUE(Case("input x: f32[64]\nreturn exp(x) + 1").boundaries().empty());
 }
 
-// One launch of several parts takes less than the parts by themselves, and no less than the longest.
+// One launch of several parts takes less than the parts by themselves, and no less than the
+// longest.
 TEST(Predict, ABatchIsOneLaunch) {
   const Case c("input a: f32[100000]\ninput b: f32[200000]\nreturn exp(a), exp(b)");
   ASSERT_EQ(c.plan.groups.size(), 1u);

@@ -1,6 +1,6 @@
-// The same meaning gets the same speed, however it is spelled: both programs of a pair are planned for
-// large arrays, and evaluated by the reference interpreter on small ones. SMELT_PRINT=1 prints the
-// costs of every pair.
+// The same meaning gets the same speed, however it is spelled: both programs of a pair are planned
+// for large arrays, and evaluated by the reference interpreter on small ones. SMELT_PRINT=1 prints
+// the costs of every pair.
 #include "spellings.hpp"
 #include "support/arrays.hpp"
 

@@ -1,4 +1,5 @@
-// Sums over windows of products: convolutions of all kinds, which a GPU computes in blocks of results.
+// Sums over windows of products: convolutions of all kinds, which a GPU computes in blocks of
+// results.
 //   SMELT_SEED=N, SMELT_PROGRAMS=N, SMELT_FIRST=N  as for random programs
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -13,7 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A view into a block of memory of its own, `offset` elements (and `bytes` bytes) from an aligned address.
+// A view into a block of memory of its own, `offset` elements (and `bytes` bytes) from an aligned
+// address.
 struct Block {
   std::vector<char> memory;
   TensorView view;

@@ -40,7 +40,8 @@ TEST(Scans, RowsOfEveryLengthMatchALoop) {
   }
 }
 
-// Rows of this length, and few of them, are cut into parts on a GPU: a program for every length, since that is decided when it is compiled.
+// Rows of this length, and few of them, are cut into parts on a GPU: a program for every length,
+// since that is decided when it is compiled.
 TEST(Scans, LongRowsMatchALoop) {
   NEEDS_LLVM();
   for (const int64_t n : {int64_t{40001}, int64_t{131072}, int64_t{32 * 4096 + 1}, int64_t{5000000}}) {

@@ -1,5 +1,5 @@
-// Cases 11 to 17: how large arrays are. Cases with 2^31 elements run over broadcasts and indices, which take no memory; those that need
-// gigabytes run with SMELT_LARGE=1.
+// Cases 11 to 17: how large arrays are. Cases with 2^31 elements run over broadcasts and indices,
+// which take no memory; those that need gigabytes run with SMELT_LARGE=1.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>

@@ -38,7 +38,8 @@ bool Guarded::intact() const {
 
 namespace {
 
-// Memory of the GPU that holds `bytes` from the host, so that what stands `aligned_at` bytes in is `offset` bytes past an aligned address.
+// Memory of the GPU that holds `bytes` from the host, so that what stands `aligned_at` bytes in is
+// `offset` bytes past an aligned address.
 struct OnDevice {
   Tensor block;
   char* data = nullptr;
@@ -136,8 +137,8 @@ struct Way {
   }
 };
 
-// Puts as many outputs as may be in place of inputs there: `views` then are those outputs, which hold the inputs. Returns whether
-// there are any.
+// Puts as many outputs as may be in place of inputs there: `views` then are those outputs, which
+// hold the inputs. Returns whether there are any.
 bool put_in_place(const Executable& executable, std::vector<TensorView>& views,
                   const std::vector<TensorView>& outputs) {
   std::set<size_t> inputs, taken;
@@ -151,7 +152,8 @@ bool put_in_place(const Executable& executable, std::vector<TensorView>& views,
   return !inputs.empty();
 }
 
-// Of every output of every call what one number of threads made of it, which is what any other makes.
+// Of every output of every call what one number of threads made of it, which is what any other
+// makes.
 using Results = std::map<std::pair<size_t, size_t>, Tensor>;
 
 // But for the payload of a NaN.

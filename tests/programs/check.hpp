@@ -22,7 +22,8 @@ std::string check(const Program& program, const Machine& device, Coverage* cover
 std::string shrunk(const Program& program, const Machine& device);
 std::string describe(const Program& program);
 
-// Memory with guard bytes on both sides of an array, which starts `offset` elements after an aligned address.
+// Memory with guard bytes on both sides of an array, which starts `offset` elements after an
+// aligned address.
 class Guarded {
  public:
   Guarded(DType dtype, const Dims& dims, int offset);
@@ -35,8 +36,8 @@ class Guarded {
   TensorView view_;
 };
 
-// Executable::run_into. On a GPU that is here, with arrays of the GPU: they stand beside aligned addresses as the guarded ones do, and
-// the bytes around the outputs come back with them.
+// Executable::run_into. On a GPU that is here, with arrays of the GPU: they stand beside aligned
+// addresses as the guarded ones do, and the bytes around the outputs come back with them.
 void run_guarded(const Executable& executable, const std::vector<TensorView>& inputs,
                  const std::vector<Guarded>& outputs);
 

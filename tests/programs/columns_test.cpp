@@ -52,7 +52,8 @@ TEST(Columns, ResultsOfColumnsBesideElements) {
   }
 }
 
-// Passes that go along rows of a tile: whole tiles, one cut short, one that is less than a vector; columns that are summed in blocks.
+// Passes that go along rows of a tile: whole tiles, one cut short, one that is less than a vector;
+// columns that are summed in blocks.
 TEST(Columns, PassesOverRowsOfATile) {
   NEEDS_LLVM();
   for (const Dims& d :
@@ -68,7 +69,8 @@ TEST(Columns, PassesOverRowsOfATile) {
   }
 }
 
-// Lanes beyond the last column read 0 from scratch, and a processor stops where an integer is divided by that.
+// Lanes beyond the last column read 0 from scratch, and a processor stops where an integer is
+// divided by that.
 TEST(Columns, IntegersOfATileAreDividedInItsColumnsAlone) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::U64, {127, 31}, 3);
@@ -76,7 +78,8 @@ TEST(Columns, IntegersOfATileAreDividedInItsColumnsAlone) {
   EXPECT_TRUE(right_as({.tile = 256}, "input x: u64[127, B]\nv = max(x, axis=0)\nreturn x % (v // 2), v\n", {x}));
 }
 
-// Tall columns, whose rows are split over the grid: any number of columns, also one short of a tile.
+// Tall columns, whose rows are split over the grid: any number of columns, also one short of a
+// tile.
 TEST(Columns, TallOnesInParts) {
   NEEDS_LLVM();
   for (const Dims& d :

@@ -1,4 +1,5 @@
-// Convolutions of many channels, which are products of matrices over windows (docs/internals/products.md).
+// Convolutions of many channels, which are products of matrices over windows
+// (docs/internals/products.md).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +19,8 @@ bool in_tiles(const std::string& program) {
   return compiled(program).plan().groups[0].schedule->strategy == schedule::Strategy::Product;
 }
 
-// Lines that are shorter and longer than vectors and tiles, windows that move by steps or have holes, and groups.
+// Lines that are shorter and longer than vectors and tiles, windows that move by steps or have
+// holes, and groups.
 TEST(Convolution, OfManyChannels) {
   NEEDS_LLVM();
   struct Case {
@@ -108,7 +110,8 @@ TEST(Convolution, WhatStandsAround) {
     EXPECT_TRUE(right(inputs + "g = " + last + "\nreturn g\n", {x, w, b, v, u, r, q})) << last;
 }
 
-// A nan reaches the results whose windows hold it, and no others: what a vector has beyond a line is multiplied, and left there.
+// A nan reaches the results whose windows hold it, and no others: what a vector has beyond a line
+// is multiplied, and left there.
 TEST(Convolution, NanAndInfinity) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {1, 9, 15, 15}, 1), w = noise(DType::F32, {12, 9, 3, 3}, 2);
@@ -122,7 +125,8 @@ TEST(Convolution, NanAndInfinity) {
         << how;
 }
 
-// A channel each, and what few channels make: every result is a short sum, and is added up where it is needed.
+// A channel each, and what few channels make: every result is a short sum, and is added up where it
+// is needed.
 TEST(Convolution, OfFewChannelsIsNoProduct) {
   NEEDS_LLVM();
   EXPECT_FALSE(in_tiles("input x: f32[8, 32, 56, 56]\ninput w: f32[32, 1, 3, 3]\nreturn conv(x, w, groups=32)\n"));

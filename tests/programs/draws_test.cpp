@@ -1,5 +1,5 @@
-// Random numbers: the published answers, the same ones however a program is fused, and as many of each kind as there should be. Seeds
-// are fixed, so that no test depends on luck.
+// Random numbers: the published answers, the same ones however a program is fused, and as many of
+// each kind as there should be. Seeds are fixed, so that no test depends on luck.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -172,7 +172,8 @@ double covariance(const std::vector<double>& v, size_t lag, double mean) {
   return sum / static_cast<double>(v.size() - lag);
 }
 
-// The largest distance between the distribution of the numbers and the one that they should have, times the root of their count.
+// The largest distance between the distribution of the numbers and the one that they should have,
+// times the root of their count.
 template <class Distribution>
 double kolmogorov(std::vector<double> v, const Distribution& below) {
   std::sort(v.begin(), v.end());

@@ -63,7 +63,8 @@ TEST_F(EmulatedGpu, PairsOfColumns) {
   check("input x: i32[R, 128, 2]\nreturn sum(x, axis=1), max(x, axis=1)\n", {noise(DType::I32, {700, 128, 2}, 5)});
 }
 
-// Few columns that are tall are scanned in parts; so are others in the same program, which may be one part.
+// Few columns that are tall are scanned in parts; so are others in the same program, which may be
+// one part.
 TEST_F(EmulatedGpu, ScansDownTallColumns) {
   for (const auto& [how, reverse] :
        {std::pair("", "False"), std::pair("exclusive=True", "False"), std::pair("reverse=True", "True"),
@@ -116,8 +117,8 @@ TEST_F(EmulatedGpu, TallColumnsInParts) {
               {{even}, {rows(DType::I32, 1000, 65)}, {rows(DType::I32, 5, 1)}}, {{"R"_size, 2048}, {"C"_size, 128}});
 }
 
-// Sums of what is measured from a mean, in one pass with it: tiles of columns in parts, few rows in parts, columns that are
-// too narrow for a tile; the calls have parts that are short, or nothing.
+// Sums of what is measured from a mean, in one pass with it: tiles of columns in parts, few rows in
+// parts, columns that are too narrow for a tile; the calls have parts that are short, or nothing.
 TEST_F(EmulatedGpu, VariancesInParts) {
   const std::string columns = "input x: f32[M, N]\nreturn var(x, axis=0, ddof=1), mean(x, axis=0)\n";
   const std::string rows_of = "input x: f32[M, N]\nreturn var(x, axis=1)\n",
@@ -319,7 +320,8 @@ TEST_F(EmulatedGpu, ArraysAnywhereInOneBuffer) {
   EXPECT_EQ(gpu_.driver->fault, "");
 }
 
-// Saved with its code and run by a machine that has no NVRTC: for sizes and addresses that other functions of its kernels take, too.
+// Saved with its code and run by a machine that has no NVRTC: for sizes and addresses that other
+// functions of its kernels take, too.
 TEST_F(EmulatedGpu, RunsWhatWasSaved) {
   const Graph graph = lang::parse_program(
       "input x: f32[R, C]\nh = softmax(x)\nreturn h, sum(h * x, axis=0), cumsum(x, axis=1)\n", "saved.smelt");

@@ -10,7 +10,8 @@ namespace {
 
 class EmulatedPrecision : public EmulatedGpu {};
 
-// Products of f32 that may be less exact: parts in bf16 on matrix units, made for sizes where those pay.
+// Products of f32 that may be less exact: parts in bf16 on matrix units, made for sizes where those
+// pay.
 TEST_F(EmulatedPrecision, PartsInBf16) {
   for (const char* last :
        {"matmul(a, b, precision='bf16x3')", "relu(linear(at.T, bt, c, precision='tf32'))",

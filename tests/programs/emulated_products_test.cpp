@@ -1,5 +1,6 @@
-// Products and chains of them on an emulated GPU, as matrix units of compute capability 8.0 and 9.0 have them: instructions are
-// emulated, and those of 9.0 are the ones of 8.0, but what is on its way while others are multiplied is as on each.
+// Products and chains of them on an emulated GPU, as matrix units of compute capability 8.0 and 9.0
+// have them: instructions are emulated, and those of 9.0 are the ones of 8.0, but what is on its
+// way while others are multiplied is as on each.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -93,7 +94,8 @@ TEST_F(EmulatedProducts, ProductsInParts) {
               {{"M"_size, 8}, {"K"_size, 9000}, {"N"_size, 64}});
 }
 
-// Factors that are computed, or whose rows begin anywhere: made for large sizes, where packing them pays.
+// Factors that are computed, or whose rows begin anywhere: made for large sizes, where packing them
+// pays.
 TEST_F(EmulatedProducts, ProductsOfPackedFactors) {
   std::vector<std::vector<Tensor>> keep;
   std::vector<std::vector<TensorView>> calls;
@@ -111,7 +113,8 @@ TEST_F(EmulatedProducts, ChainsOfProducts) {
   check_chain(causal, of_heads(DType::BF16, 1, 1, 192, 192, 64));
   check_chain(causal, of_heads(DType::F16, 4, 2, 70, 101, 80));
   check_chain(plain, of_heads(DType::BF16, 1, 1, 33, 17, 40));
-  // Scores and results with operations of the program around them, a window of keys, and division by the sum.
+  // Scores and results with operations of the program around them, a window of keys, and division
+  // by the sum.
   check_chain(
       "r = arange(200)[:, None]\ni = arange(200)\ns = (f32(q) @ f32(k).mT) * 0.1\n"
       "e = where((i <= r) & (i > r - 70), 5 * tanh(s / 5) - 0.1 * f32(r - i), -inf)\ne = exp(e - max(e, axis=-1, "
@@ -138,7 +141,8 @@ TEST_F(EmulatedProducts, ChainsOfProducts) {
   check_chain("return scaled_dot_product_attention(q, k, v, m)", masked);
 }
 
-// Units go on with the weights of one part while the next one is weighed: no part, one, and several turns of the stages.
+// Units go on with the weights of one part while the next one is weighed: no part, one, and several
+// turns of the stages.
 TEST_F(EmulatedHopper, ChainsOfProducts) {
   check_chain(causal, of_heads(DType::BF16, 1, 1, 300, 300, 64));
   check_chain(plain, of_heads(DType::F16, 1, 1, 70, 700, 128));
@@ -156,7 +160,8 @@ TEST_F(EmulatedHopper, ProductsOfHalves) {
   check("input a: bf16[130, 520]\ninput b: bf16[520, 264]\nreturn relu(a @ b), a.T\n", {a, b});
 }
 
-// A size that is open along the axis in which an array lies: groups are copied at once where it is a multiple of them.
+// A size that is open along the axis in which an array lies: groups are copied at once where it is
+// a multiple of them.
 TEST_F(EmulatedProducts, CopiesOfOpenSizes) {
   const std::string program = "input a: bf16[K, M]\ninput b: bf16[K, N]\nreturn a.T @ b\n";
   std::vector<std::vector<Tensor>> keep;

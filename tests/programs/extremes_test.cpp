@@ -1,4 +1,5 @@
-// argmax and argmin: which of equals, of NaNs, and of what is as small as nothing, in rows of every length and axes in every order.
+// argmax and argmin: which of equals, of NaNs, and of what is as small as nothing, in rows of every
+// length and axes in every order.
 #include <fmt/format.h>
 
 #include "run.hpp"
@@ -9,7 +10,8 @@ namespace {
 double smallest(DType t) { return is_float(t) ? -kInf : static_cast<double>(min_int(t)); }
 double largest(DType t) { return is_float(t) ? kInf : static_cast<double>(max_int(t)); }
 
-// Rows in which several lanes, blocks and threads hold the extreme, or none differs from what nothing gives.
+// Rows in which several lanes, blocks and threads hold the extreme, or none differs from what
+// nothing gives.
 Tensor ties(DType t, int64_t length) {
   constexpr int64_t kRows = 10;
   std::vector<double> v(static_cast<size_t>(kRows * length));

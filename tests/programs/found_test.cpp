@@ -6,7 +6,8 @@
 namespace smelt::testing {
 namespace {
 
-// `total + v` in the last pass is spelled as the accumulation of `total` in the pass before; it is not the same value.
+// `total + v` in the last pass is spelled as the accumulation of `total` in the pass before; it is
+// not the same value.
 TEST(Found, AnAccumulatorOnItsWayIsNotItsResult) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {129});
@@ -28,7 +29,8 @@ TEST(Found, APermutedOutputBesideACastOfIt) {
   EXPECT_TRUE(right("input x: bf16[A, B, C]\ny = transpose(x, (2, 0, 1))\nreturn y * 2, y, x + 1\n", {x}));
 }
 
-// Loops over [3, 4, 6] cannot store [6, 12] row by row, and there was no other schedule for a reshape by itself.
+// Loops over [3, 4, 6] cannot store [6, 12] row by row, and there was no other schedule for a
+// reshape by itself.
 TEST(Found, AReshapeThatCutsRowsElsewhere) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {3, 4, 6});
@@ -38,7 +40,8 @@ TEST(Found, AReshapeThatCutsRowsElsewhere) {
   }
 }
 
-// Reduced axes that cannot be walked as one: thousands of short steps into one accumulator lost four digits.
+// Reduced axes that cannot be walked as one: thousands of short steps into one accumulator lost
+// four digits.
 TEST(Found, ManyShortRowsAreSummedInBlocks) {
   NEEDS_LLVM();
   const std::string squares = "input x: u8[A, B]\ninput y: u8[C]\nd = f32(x)[:, :, None] - f32(y)\n";
@@ -50,8 +53,8 @@ TEST(Found, ManyShortRowsAreSummedInBlocks) {
   EXPECT_TRUE(right(outer, {noise(DType::F32, {700, 3})}));
 }
 
-// A clamp of an index that lies inside for all sizes and places vanished when it was built, but its proof with the ranges of the loops
-// ran out of steps.
+// A clamp of an index that lies inside for all sizes and places vanished when it was built, but its
+// proof with the ranges of the loops ran out of steps.
 TEST(Found, AMirroredPoolOfSymbolicRows) {
   NEEDS_LLVM();
   const std::string program =
@@ -77,7 +80,8 @@ TEST(Found, ARollInColumns) {
                     {noise(DType::F64, {3, 64, 16, 1})}));
 }
 
-// A piece of a padded array may have no elements although the whole has some: that the loops run says nothing of its size.
+// A piece of a padded array may have no elements although the whole has some: that the loops run
+// says nothing of its size.
 TEST(Found, PadsOfWhatMayBeEmpty) {
   NEEDS_LLVM();
   for (const int64_t n : {0, 1, 3}) {
@@ -91,7 +95,8 @@ TEST(Found, PadsOfWhatMayBeEmpty) {
   }
 }
 
-// Rows of a part of an array, flattened: that there are rows, and how long they are, says that there are elements.
+// Rows of a part of an array, flattened: that there are rows, and how long they are, says that
+// there are elements.
 TEST(Found, FlattenedRowsOfAPart) {
   NEEDS_LLVM();
   const std::string program = "input x: i16[B, N]\nreturn x[-2::-1, :][None, :, 1:-1].reshape(-1)\n";
@@ -120,7 +125,8 @@ TEST(Found, ArgmaxUsedInTheSameKernel) {
   EXPECT_TRUE(right("input x: f32[M, N]\nreturn argmin(x, keepdims=True) * i64(x > 0)\n", {x}));
 }
 
-// The last of the reduced axes is too short to be shared by threads, and cannot be merged with the first.
+// The last of the reduced axes is too short to be shared by threads, and cannot be merged with the
+// first.
 TEST(Found, LongReductionOverAShortLastAxis) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {1 << 16, 1}, 5), y = noise(DType::F32, {1}, 6);
@@ -135,7 +141,8 @@ TEST(Found, TransposesOfUnitAxes) {
         right("input x: f32[B, 63, 1, 1]\nreturn transpose(x, (2, 1, 0, 3))\n", {noise(DType::F32, {b, 63, 1, 1})}));
 }
 
-// The first lanes of a step lie before the second array: their elements are negative, and so are their blocks.
+// The first lanes of a step lie before the second array: their elements are negative, and so are
+// their blocks.
 TEST(Found, DrawsBehindAJoin) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {5, 129}, 7);
@@ -160,7 +167,8 @@ TEST(Found, ReductionsToOneNumberSideBySide) {
             {x, y}));
 }
 
-// A row that the data names is not known before the loop over tiles; nor is the range of a roll by more than its axis may have.
+// A row that the data names is not known before the loop over tiles; nor is the range of a roll by
+// more than its axis may have.
 TEST(Found, TakeFromATransposedArray) {
   NEEDS_LLVM();
   const Tensor i = filled(DType::U8, {2}, 0);
@@ -202,7 +210,8 @@ TEST(Found, EveryOtherRowOfEveryOther) {
   EXPECT_TRUE(right(text, {noise(DType::F16, {33, 2, 32, 34}, 18)}));
 }
 
-// Forty lanes, of which the data says where each reads: LLVM 19 filled them up to 64 with what a gather may not have.
+// Forty lanes, of which the data says where each reads: LLVM 19 filled them up to 64 with what a
+// gather may not have.
 TEST(Found, GathersOfFortyLanes) {
   NEEDS_LLVM();
   EXPECT_TRUE(right("input x: f32[B, 5]\ninput i: u8[5]\nreturn concat((take(x, i, axis=1), x), axis=0) * 2\n",
@@ -219,7 +228,8 @@ TEST(Found, APlaceInARowAsAnIndexOfTheNextPass) {
                     {x, noise(DType::F32, {100, 64}, 7)}));
 }
 
-// Maxima and sums of exponentials in one pass, where 2^x is no instruction: a GPU's teams in OpenCL C.
+// Maxima and sums of exponentials in one pass, where 2^x is no instruction: a GPU's teams in OpenCL
+// C.
 TEST(Found, SoftmaxOfRowsThatDoNotStayOnChip) {
   NEEDS_LLVM();
   EXPECT_TRUE(
@@ -245,7 +255,8 @@ TEST(Found, ReductionsOfNothingThatWasRepeated) {
             {noise(DType::U16, {2, 3, 5, 1})}));
 }
 
-// Columns of a transposed array are rows of it, and positions are still counted in the order of the program.
+// Columns of a transposed array are rows of it, and positions are still counted in the order of the
+// program.
 TEST(Found, ReductionsInTheOrderOfMemory) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {5, 7, 33}, 9);
@@ -260,7 +271,8 @@ TEST(Found, ReductionsInTheOrderOfMemory) {
             {x}));
 }
 
-// The assembler of CUDA 13.0 takes an unsigned that was widened from a short for that short when it becomes a float.
+// The assembler of CUDA 13.0 takes an unsigned that was widened from a short for that short when it
+// becomes a float.
 TEST(Found, UnsignedsThatWereNegativeShorts) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::I32, {257});

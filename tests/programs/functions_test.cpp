@@ -1,4 +1,5 @@
-// Scalar functions in C: integer expressions mean what C means, worked out here in C++ with C's rules written a second time.
+// Scalar functions in C: integer expressions mean what C means, worked out here in C++ with C's
+// rules written a second time.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Rows by index, parts and pairs: formulas over slices and gathers that must be one kernel, and right at the edges.
+// Rows by index, parts and pairs: formulas over slices and gathers that must be one kernel, and
+// right at the edges.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 

@@ -1,4 +1,5 @@
-// Random programs of the expression language, with inputs for them. The same seed gives the same program and the same data.
+// Random programs of the expression language, with inputs for them. The same seed gives the same
+// program and the same data.
 #pragma once
 
 #include <random>
@@ -24,7 +25,8 @@ struct InputSpec {
   int64_t index_below = 0;  // not 0: valid indices into an axis of this size
 };
 
-// What inputs hold: small numbers; whole ones; now and then a special value (nan, infinities, -0, subnormal, huge); every other one special.
+// What inputs hold: small numbers; whole ones; now and then a special value (nan, infinities, -0,
+// subnormal, huge); every other one special.
 enum Data { kNormal, kWhole, kSpecial, kExtreme };
 
 struct Program {

@@ -1,4 +1,5 @@
-// What generators of random programs draw with: the same draws in the same order are the same program.
+// What generators of random programs draw with: the same draws in the same order are the same
+// program.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Random programs with functions of the user's: `def` in the language, scalar functions in C, and both calling what there is.
+// Random programs with functions of the user's: `def` in the language, scalar functions in C, and
+// both calling what there is.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,5 @@
-// Random programs of independent work: the same and different chains over arrays of different sizes and dtypes, some of them empty.
+// Random programs of independent work: the same and different chains over arrays of different sizes
+// and dtypes, some of them empty.
 #pragma once
 
 #include "generator.hpp"

@@ -8,7 +8,8 @@
 
 namespace smelt::testing {
 
-// Something about `x`, of this dtype, with random numbers in it. `seed`: an integer of rank 0 of the program, or empty.
+// Something about `x`, of this dtype, with random numbers in it. `seed`: an integer of rank 0 of
+// the program, or empty.
 std::string draw_expression(std::mt19937_64& random, const std::string& x, DType dtype, const std::string& seed);
 
 }  // namespace smelt::testing

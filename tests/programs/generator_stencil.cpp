@@ -1,4 +1,5 @@
-// Random chains of stencils: sums, maxima and differences of shifted reads of what the last step left, padded or not.
+// Random chains of stencils: sums, maxima and differences of shifted reads of what the last step
+// left, padded or not.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Random programs of windows: pools, convolutions, filters, pads of all modes, windows by themselves, in chains with elementwise
-// operations and reductions in between.
+// Random programs of windows: pools, convolutions, filters, pads of all modes, windows by
+// themselves, in chains with elementwise operations and reductions in between.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -214,7 +214,8 @@ class WindowGenerator : Draws {
     }
   }
 
-  // Adds a statement when it is a legal program with all that stands before it, at all of its sizes, and small enough.
+  // Adds a statement when it is a legal program with all that stands before it, at all of its
+  // sizes, and small enough.
   void step() {
     const size_t inputs = program_.inputs.size();
     Statement statement{fmt::format("v{}", program_.statements.size()), expression()};

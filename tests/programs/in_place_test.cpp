@@ -1,5 +1,5 @@
-// Outputs that are in place of inputs: which may, and that a call then computes what it does elsewhere. Random programs are
-// run in place too (check.cpp).
+// Outputs that are in place of inputs: which may, and that a call then computes what it does
+// elsewhere. Random programs are run in place too (check.cpp).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

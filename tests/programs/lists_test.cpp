@@ -118,7 +118,8 @@ TEST(Lists, AnOptimizerStep) {
 
 TEST(AlikeKernels, ACodeForEachFormOnly) {
   NEEDS_LLVM();
-  // Twelve rounds of the same row and column kernels, each reading what the one before stored: a scan is not computed again.
+  // Twelve rounds of the same row and column kernels, each reading what the one before stored: a
+  // scan is not computed again.
   std::string text = "input x: f32[64, 48]\ny = x\n";
   for (int i = 0; i < 12; ++i) text += "y = softmax(y)\ny = cumsum(y, axis=0)\n";
   const Executable e = compiled(text + "return y");

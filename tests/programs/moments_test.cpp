@@ -1,5 +1,5 @@
-// Variances and their like in one pass, where what they read does not stay on chip: data of every kind that trips up sums that are measured
-// from a moving origin.
+// Variances and their like in one pass, where what they read does not stay on chip: data of every
+// kind that trips up sums that are measured from a moving origin.
 #include <fmt/format.h>
 
 #include <cfloat>
@@ -10,7 +10,8 @@
 namespace smelt::testing {
 namespace {
 
-// Columns of noise, and columns where single values, or all, are not ordinary. The first is always noise.
+// Columns of noise, and columns where single values, or all, are not ordinary. The first is always
+// noise.
 Tensor difficult_columns(DType dtype, int64_t height, int64_t width, uint64_t seed = 5) {
   std::vector<double> v = numbers(noise(dtype, {height, width}, seed));
   const bool half = size_of(dtype) == 2;

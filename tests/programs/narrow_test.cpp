@@ -43,7 +43,8 @@ TEST(Narrow, EveryDtype) {
   }
 }
 
-// NaN, infinities, zeros of both signs and the first of equals, wherever a lane, a row of lanes or a part begins or ends.
+// NaN, infinities, zeros of both signs and the first of equals, wherever a lane, a row of lanes or
+// a part begins or ends.
 TEST(Narrow, NastyNumbersAnywhere) {
   NEEDS_LLVM();
   constexpr int64_t kRows = 22011, kColumns = 3;
@@ -67,7 +68,8 @@ TEST(Narrow, NastyNumbersAnywhere) {
   }
 }
 
-// Axes outside of the rows, more of them reduced, columns of several axes, views, and what is stored on the way.
+// Axes outside of the rows, more of them reduced, columns of several axes, views, and what is
+// stored on the way.
 TEST(Narrow, OtherAxesAround) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {7, 333, 3}, 1), w = noise(DType::F32, {333, 1}, 2), c = noise(DType::F32, {3}, 3);

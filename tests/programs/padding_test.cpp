@@ -1,5 +1,5 @@
-// Padded and shifted arrays: groups of lanes that lie inside of an array, outside, or across its edge, and lanes that need what another
-// lane has read.
+// Padded and shifted arrays: groups of lanes that lie inside of an array, outside, or across its
+// edge, and lanes that need what another lane has read.
 #include <fmt/format.h>
 
 #include "run.hpp"
@@ -18,7 +18,8 @@ Tensor with_nan(DType t, const Dims& dims) {
 // Threads of a GPU take groups of lanes where there is work for all of them.
 int64_t rows_of(int64_t width) { return device().is_gpu ? (1 << 19) / width : 33; }
 
-// What is padded by whole groups of lanes, by parts of one, on one side, by something other than 0, and read backwards.
+// What is padded by whole groups of lanes, by parts of one, on one side, by something other than 0,
+// and read backwards.
 TEST(Padding, AroundRowsOfEveryWidth) {
   NEEDS_LLVM();
   for (const DType t : {DType::F32, DType::BF16, DType::I8, DType::F64})

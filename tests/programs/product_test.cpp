@@ -104,7 +104,8 @@ TEST(Product, NothingToAddUp) {
   EXPECT_TRUE(right(program, {noise(DType::F32, {30, 40}), noise(DType::F32, {40, 0})}));
 }
 
-// One nan makes nan of its row, an infinity of both signs too; what lies beyond the rows of a tile makes nothing.
+// One nan makes nan of its row, an infinity of both signs too; what lies beyond the rows of a tile
+// makes nothing.
 TEST(Product, NanAndInfinity) {
   NEEDS_LLVM();
   const Tensor a = noise(DType::F32, {29, 40}, 1), b = noise(DType::F32, {40, 35}, 2);
@@ -169,7 +170,8 @@ bool has_operation(const std::string& program, const std::string& name) {
   return kernel::print(compiled(program).kernels()[0]).find(name) != std::string::npos;
 }
 
-// Pairs of bf16: ends of words and of parts, factors of every order, sizes that are known only when it is called.
+// Pairs of bf16: ends of words and of parts, factors of every order, sizes that are known only when
+// it is called.
 TEST(Product, DotProductsOfBf16) {
   NEEDS_LLVM();
   const DType t = DType::BF16;
@@ -189,7 +191,8 @@ TEST(Product, DotProductsOfBf16) {
   }
 }
 
-// Lanes along the inner axes: blocks of rows and columns, what is left of both, and ends of lanes and parts.
+// Lanes along the inner axes: blocks of rows and columns, what is left of both, and ends of lanes
+// and parts.
 TEST(Product, FewRows) {
   NEEDS_LLVM();
   for (const int64_t rows : {2, 5, 7, 16}) {
@@ -208,7 +211,8 @@ TEST(Product, FewRows) {
   }
 }
 
-// Sizes that are known only at a call: more rows than were expected, one, none, and fewer terms than lanes.
+// Sizes that are known only at a call: more rows than were expected, one, none, and fewer terms
+// than lanes.
 TEST(Product, FewRowsOfAnySize) {
   NEEDS_LLVM();
   const Graph graph = lang::parse_program(
@@ -230,7 +234,8 @@ TEST(Product, FewRowsOfAnySize) {
   for (const kernel::Kernel& k : executable.kernels()) EXPECT_FALSE(k.clamped);
 }
 
-// Factors that operations of bf16 make are f32 until they are stored: words of bf16 would round them.
+// Factors that operations of bf16 make are f32 until they are stored: words of bf16 would round
+// them.
 TEST(Product, FactorsThatAreNotRounded) {
   NEEDS_LLVM();
   const Tensor a = noise(DType::BF16, {24, 64}, 1), b = noise(DType::BF16, {64, 40}, 2);

@@ -1,4 +1,5 @@
-// Results of one element a row that are computed for a block of rows at once, behind the reductions of each.
+// Results of one element a row that are computed for a block of rows at once, behind the reductions
+// of each.
 #include <fmt/format.h>
 
 #include "run.hpp"

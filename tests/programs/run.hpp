@@ -42,7 +42,8 @@ std::vector<Tensor> run_all(const std::string& program, const std::vector<Tensor
 // The only output, of the fused program.
 Tensor run(const std::string& program, const std::vector<TensorView>& inputs);
 
-// Fused and unfused, both within the bounds of the reference, with the bytes around the outputs intact.
+// Fused and unfused, both within the bounds of the reference, with the bytes around the outputs
+// intact.
 ::testing::AssertionResult right(const std::string& program, const std::vector<TensorView>& inputs);
 // The same for several calls of one executable.
 ::testing::AssertionResult right(const std::string& program, const std::vector<std::vector<TensorView>>& calls);

@@ -1,4 +1,5 @@
-// Scatters: duplicates, indices of every kind, sizes of every kind, and that no run differs from another.
+// Scatters: duplicates, indices of every kind, sizes of every kind, and that no run differs from
+// another.
 #include <fmt/format.h>
 
 #include <gmock/gmock.h>
@@ -123,7 +124,8 @@ TEST(Scatters, NanAndInfinities) {
       right(inputs + "return scatter_add(full((8,), inf), i, u), scatter_add(full((8,), nan), i, u)\n", {i, u}));
 }
 
-// Thousands of updates of a few places, of very different sizes: the same bits in every run, and for every number of threads.
+// Thousands of updates of a few places, of very different sizes: the same bits in every run, and
+// for every number of threads.
 TEST(Scatters, EveryRunIsTheSame) {
   NEEDS_LLVM();
   const int64_t n = 100000;
@@ -164,7 +166,8 @@ TEST(Scatters, CountsAndSums) {
   EXPECT_EQ(compiled("input x: f32[N]\nreturn histogram(x, 50, -3, 3)\n").kernels().size(), 1u);
 }
 
-// Updates are looked at in blocks and in vectors: numbers of them around both, into places that parts of the rows have.
+// Updates are looked at in blocks and in vectors: numbers of them around both, into places that
+// parts of the rows have.
 TEST(Scatters, BlocksOfUpdates) {
   NEEDS_LLVM();
   std::vector<Tensor> kept;

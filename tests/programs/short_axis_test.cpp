@@ -1,4 +1,5 @@
-// Programs over arrays whose last axis is short: elements that lie together are few, and guards read places along the axis before.
+// Programs over arrays whose last axis is short: elements that lie together are few, and guards
+// read places along the axis before.
 #include <fmt/format.h>
 
 #include <tuple>

@@ -68,7 +68,8 @@ TEST(StencilsOnCpu, RowsThatNeighboursReadAreGoneDownWithoutRings) {
   EXPECT_EQ(scheduled("input x: f32[1024, 1024]\nreturn x[:, :-1] + x[:, 1:]\n").strategy, plan::Strategy::Pointwise);
 }
 
-// Rows so short that no step is without an end, and longer ones; what is read begins in front of a line, on it, and behind it.
+// Rows so short that no step is without an end, and longer ones; what is read begins in front of a
+// line, on it, and behind it.
 TEST(StencilsOnCpu, RowsOfEveryLength) {
   NEEDS_LLVM();
   const char* programs[] = {
@@ -100,7 +101,8 @@ TEST(StencilsOnCpu, EndsOfNarrowTypes) {
     }
 }
 
-// Whole lines of columns of rings are computed, more than are needed: what is in them may reach no result. Strips end at 256 or 512 columns.
+// Whole lines of columns of rings are computed, more than are needed: what is in them may reach no
+// result. Strips end at 256 or 512 columns.
 TEST(StencilsOnCpu, StripsOfAChainMeet) {
   NEEDS_LLVM();
   const char* padded =

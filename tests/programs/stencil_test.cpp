@@ -70,7 +70,8 @@ plan::Options of_a_gpu() {
   return options;
 }
 
-// The function of each form in which the only kernel of a program is printed for a GPU. No GPU is needed.
+// The function of each form in which the only kernel of a program is printed for a GPU. No GPU is
+// needed.
 std::vector<std::string> printed_for_gpu(const std::string& program, plan::Options options) {
   const Graph graph = simplify(lang::parse_program(program, "<test>"));
   for (const Symbol symbol : graph.size_symbols()) options.sizes[symbol] = 1024;
@@ -99,7 +100,8 @@ TEST(Stencils, ThreadsOfAWarpHaveWhatTheirNeighboursComputed) {
   for (const char* input : {"input x: f32[600, 700]", "input x: f32[H, W]"}) {
     const auto functions = printed_for_gpu(std::string(input) + kBlurSobel + "return edges", of_a_gpu());
     ASSERT_FALSE(functions.empty()) << input;
-    // One word of 16 bytes in and one out; the input's and the blurred image's neighbours, to the left and to the right.
+    // One word of 16 bytes in and one out; the input's and the blurred image's neighbours, to the
+    // left and to the right.
     EXPECT_EQ(occurrences(functions[0], "= *(const Vec<float, 4>*)"), 1U) << functions[0];
     EXPECT_EQ(occurrences(functions[0], ") *(Vec<float, 4>*)"), 1U) << functions[0];
     EXPECT_EQ(occurrences(functions[0], "__shfl_up_sync"), 2U);
@@ -135,8 +137,8 @@ TEST(Stencils, AChainThatRegistersOfAGpuDoNotHoldIsCut) {
   EXPECT_EQ(plan::make_plan(graph, options).groups.size(), 1U);
 }
 
-// Planned only: no GPU is needed. Tunings whose rings registers do not hold would leave every element
-// on its own, with all of its neighbourhood.
+// Planned only: no GPU is needed. Tunings whose rings registers do not hold would leave every
+// element on its own, with all of its neighbourhood.
 TEST(Stencils, CandidatesOfAChainHaveRingsToo) {
   const Program program = random_stencil_program(110000103);  // four windows of up to 4 x 3, of doubles
   plan::Options options = of_a_gpu();

@@ -160,7 +160,8 @@ TEST(Accuracy, CountsMayDifferByWhatTheyCount) {
                    .correct);
 }
 
-// 0.35 / 0.1 in f32 is 3.5, which is rounded to 4; of the same numbers in f64 it is a little less, rounded to 3.
+// 0.35 / 0.1 in f32 is 3.5, which is rounded to 4; of the same numbers in f64 it is a little less,
+// rounded to 3.
 TEST(Accuracy, ValuesBetweenIntegersMayFallToBothSides) {
   GraphBuilder b;
   const NodeId x = b.input("x", DType::F32, {400}), s = b.input("s", DType::F32, {400});

@@ -91,7 +91,8 @@ TEST(Explain, SummaryNamesTheChangeThatGainsMost) {
   EXPECT_EQ(json["changes"][0]["kind"], "boundary");
   EXPECT_EQ(json["changes"][0]["kernels"], (nlohmann::ordered_json{1, 2}));
   EXPECT_EQ(json["changes"][1]["kind"], "schedule");
-  // A cut that nothing would change is no advice, and one kernel that would take longer is none either.
+  // A cut that nothing would change is no advice, and one kernel that would take longer is none
+  // either.
   e.outlook->boundaries[0].avoidable = false;
   text = to_text(e, Style{});
   EXPECT_NE(text.find("  change  --tune: kernel 2 is predicted to take 7.00 µs with 128 threads"), std::string::npos)

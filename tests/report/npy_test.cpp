@@ -104,7 +104,8 @@ TEST(Npy, FortranOrderIsAViewWithItsStrides) {
   EXPECT_EQ(element(array, {0, 2}).as_int(), 4);
 }
 
-// A fuzzer found it: the strides of an array without elements may exceed 64 bits, which the sanitizers see.
+// A fuzzer found it: the strides of an array without elements may exceed 64 bits, which the
+// sanitizers see.
 TEST(Npy, AnEmptyArrayMayHaveAnySizes) {
   const TemporaryFolder folder;
   for (const std::string order : {"True", "False"}) {

@@ -1,5 +1,6 @@
-// The sectors that the page counts, against those that the printed CUDA C++ touches: it runs on the emulated GPU, compiled so that
-// every access of its threads is seen, and what the threads of a warp access at one place of the code at a time is one access.
+// The sectors that the page counts, against those that the printed CUDA C++ touches: it runs on the
+// emulated GPU, compiled so that every access of its threads is seen, and what the threads of a
+// warp access at one place of the code at a time is one access.
 #include "report/page_accesses.hpp"
 
 #include <fmt/format.h>
@@ -262,7 +263,8 @@ TEST_F(PageAccesses, Windows) {
   check("input x: f32[40, 40]\nreturn pad(x, 1) * 2\n", {noise_of(DType::F32, {40, 40})});
 }
 
-// What the compiler takes out of loops, which the emulated GPU does not: a row of q once for three passes over all of k.
+// What the compiler takes out of loops, which the emulated GPU does not: a row of q once for three
+// passes over all of k.
 TEST_F(PageAccesses, WhatLoopsDoNotChange) {
   const Graph graph = lang::parse_program(
       "input q: f32[64, 32]\ninput k: f32[64, 32]\nreturn softmax(sum(abs(q[:, None] - k[None]), axis=2)) + 1\n",
@@ -275,7 +277,8 @@ TEST_F(PageAccesses, WhatLoopsDoNotChange) {
     if (row.array == "in0") of_q += row.total_sectors;
     if (row.array == "in1") of_k += row.total_sectors;
   }
-  // Rows of 128 bytes, whose sectors are loaded in two halves of 16 bytes or by elements: of q once, of k by every row and pass.
+  // Rows of 128 bytes, whose sectors are loaded in two halves of 16 bytes or by elements: of q
+  // once, of k by every row and pass.
   EXPECT_LE(of_q, 64 * 32);
   EXPECT_GE(of_k, 3 * of_q);
 }

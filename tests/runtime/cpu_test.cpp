@@ -97,7 +97,8 @@ TEST(ParallelFor, ManyCallersAtOnce) {
   EXPECT_EQ(sum, 12 * 500 * 100);
 }
 
-// However many callers there are, each has helpers while there are processors for them: none is sent off alone because it is the fifth.
+// However many callers there are, each has helpers while there are processors for them: none is
+// sent off alone because it is the fifth.
 TEST(ParallelFor, EveryCallerGetsItsShare) {
   constexpr int kCallers = 6;
   const int threads = kCallers * std::max(2, usable_threads());  // of which each caller's share is two and more

@@ -1,4 +1,5 @@
-// Numbers of functions as cubins have them; those of ptxas, which said them when it made the same code.
+// Numbers of functions as cubins have them; those of ptxas, which said them when it made the same
+// code.
 #include "runtime/cubin.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +58,8 @@ TEST(Cubin, SaysNothingOfWhatIsCutShortOrNoCubin) {
   const std::string cubin = compiler->compile(kTwo, 90);
   const auto all = facts_of_cubin(cubin, "busy");
   ASSERT_TRUE(all);
-  // No length and no byte that is wrong may lead outside; what is said of it is nothing, or what there is.
+  // No length and no byte that is wrong may lead outside; what is said of it is nothing, or what
+  // there is.
   for (size_t n = 0; n < cubin.size(); n += 7) facts_of_cubin(cubin.substr(0, n), "busy");
   for (size_t n = 0; n < cubin.size(); n += 3) {
     std::string other = cubin;

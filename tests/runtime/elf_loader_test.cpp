@@ -37,8 +37,8 @@ class Loader : public ::testing::Test {
   std::shared_ptr<Llvm> llvm_;
 };
 
-// What kernels have, and a little more: constants, a switch by a table, a table of addresses, calls inside and outside, a function
-// whose address is taken.
+// What kernels have, and a little more: constants, a switch by a table, a table of addresses, calls
+// inside and outside, a function whose address is taken.
 constexpr const char* kRich = R"(
 @table = internal constant [3 x ptr] [ptr @double, ptr @triple, ptr @double]
 @numbers = internal constant [4 x double] [double 1.5, double 2.5, double 3.5, double 4.5], align 64

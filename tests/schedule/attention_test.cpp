@@ -1,4 +1,5 @@
-// Products whose rows are weights of the results of another one: what becomes one kernel, which keys it goes through, and what stays apart.
+// Products whose rows are weights of the results of another one: what becomes one kernel, which
+// keys it goes through, and what stays apart.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>

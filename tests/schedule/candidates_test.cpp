@@ -140,7 +140,8 @@ TEST(Candidates, AgreeWithTheTunedWorkloads) {
 
 const Schedule& schedule_of(const Planned& p) { return *p.plan.groups.back().schedule; }
 
-// Single steps of stencils: as caches serve them, or with rings of what is in memory where the caches would be too slow.
+// Single steps of stencils: as caches serve them, or with rings of what is in memory where the
+// caches would be too slow.
 TEST(Candidates, RingsOfWhatIsInMemory) {
   const Planned wide = planned(
       "input u: f32[8192, 8192]\nreturn u[:-4, 2:-2] + u[4:, 2:-2] + u[2:-2, :-4] + u[2:-2, 4:] + u[1:-3, 2:-2] + "
@@ -193,7 +194,8 @@ TEST(Candidates, FewTallColumnsAreScannedInParts) {
   EXPECT_EQ(schedule_of(p).strategy, Strategy::Split);
 }
 
-// A thread writes out its elements, and draws again in every pass; long bodies would take seconds to compile.
+// A thread writes out its elements, and draws again in every pass; long bodies would take seconds
+// to compile.
 TEST(Candidates, LongBodiesAreWrittenOutForFewElements) {
   const auto elements = [](const std::string& body) {
     const Schedule s = schedule_of(
@@ -209,7 +211,8 @@ TEST(Candidates, LongBodiesAreWrittenOutForFewElements) {
       schedule_of(planned(row + "pow(x + normal(x.shape, 7), 3) + pow(x, normal(x.shape, 8)) * erf(x)" + norm)).held);
 }
 
-// What a pass has computed is kept for the next: a chain of norms writes out each of them about once.
+// What a pass has computed is kept for the next: a chain of norms writes out each of them about
+// once.
 TEST(Candidates, ChainsOfNormsAreHeldInRegisters) {
   std::string text = "input x: f32[2048, 2048]\ny = x\n";
   for (int i = 0; i < 8; ++i) text += "y = layernorm(relu(y*1.01 + 0.1))\n";
@@ -307,8 +310,9 @@ TEST(Candidates, OfEveryFamilyInPredictedOrder) {
   for (const Family& family : kFamilies) EXPECT_EQ(in_order(family.program), family.order) << family.program;
 }
 
-// Pairs of points of many coordinates: what a thread shares between its results counts most, and the family starts
-// from fewer results than it could have. The plan takes the candidate, and says with what it was made.
+// Pairs of points of many coordinates: what a thread shares between its results counts most, and
+// the family starts from fewer results than it could have. The plan takes the candidate, and says
+// with what it was made.
 TEST(Candidates, FarBetterOnesAreTaken) {
   const Planned p = planned(
       "input x: f32[2048, 32]\ninput y: f32[2048, 32]\nreturn sum(abs(x[:, None, :] - y[None, :, :]), axis=-1)");
@@ -337,7 +341,8 @@ TEST(Candidates, LanesAlongKeptAxes) {
       {"input x: f32[100003, 7]\ninput y: f32[1000, 7]\n" + nearest, "split, 32 of 128 threads"},
       {"input x: f32[20000]\ninput y: f32[20000]\n" + pairs + "max(d, axis=1)", "split, 32 of 128 threads"},
       {"input x: f32[20000]\ninput y: f32[20000]\n" + pairs + "max(d, axis=0)", "row, 512 threads"},
-      // An operand that changes along both is read along its rows; and few columns leave lanes idle.
+      // An operand that changes along both is read along its rows; and few columns leave lanes
+      // idle.
       {"input x: f32[4096]\ninput y: f32[4096, 4096]\nreturn sum(x[:, None] * y, axis=1)", "row, 512 threads"},
       {"input x: f32[16]\ninput y: f32[1000000]\n" + pairs + "max(d, axis=1)", "split, 512 threads"},
   };
@@ -388,8 +393,8 @@ TEST(Candidates, WhereMemoryIsTheLimitTheFamilyChooses) {
   EXPECT_TRUE(same_form(*candidates_of(p, p.plan.groups[0])[0].schedule, *p.plan.groups[0].schedule));
 }
 
-// The candidates of the last group on a CPU with two threads and vectors of 512 bits, the fewest microseconds first; the one that the
-// plan takes has a star.
+// The candidates of the last group on a CPU with two threads and vectors of 512 bits, the fewest
+// microseconds first; the one that the plan takes has a star.
 std::vector<std::string> on_a_cpu(const std::string& program, int threads = 2) {
   Planned p;
   p.options = {};
@@ -416,7 +421,8 @@ std::string own_on_a_cpu(const std::string& program, int threads = 2) {
   return own == all.end() ? "" : own->substr(2, own->find(':') - 2);
 }
 
-// A lane goes down its own column where near caches hold the array, or the rows follow each other in memory.
+// A lane goes down its own column where near caches hold the array, or the rows follow each other
+// in memory.
 TEST(Candidates, PassesOverColumnsOfFarRows) {
   const std::string own = "column, 64 lanes, a column to each", tile = "column, 64 lanes, 256 columns at a time";
   EXPECT_EQ(own_on_a_cpu("input x: f32[64, 8200]\nreturn softmax(x, axis=0)"), own);
@@ -426,7 +432,8 @@ TEST(Candidates, PassesOverColumnsOfFarRows) {
   EXPECT_EQ(own_on_a_cpu("input x: f32[8, 819200]\nreturn softmax(x, axis=0)"), own);
 }
 
-// Rows of whole kilobytes lie in the same sets of a cache. Values that are kept between passes make a tile narrow, threads too.
+// Rows of whole kilobytes lie in the same sets of a cache. Values that are kept between passes make
+// a tile narrow, threads too.
 TEST(Candidates, PassesOverColumnsOfCollidingRows) {
   const std::string own = "column, 64 lanes, a column to each", tile = "column, 64 lanes, 256 columns at a time",
                     wide = "column, 64 lanes, 1024 columns at a time";

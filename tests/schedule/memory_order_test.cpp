@@ -39,7 +39,8 @@ TEST(MemoryOrder, StaysWhereAccessesDisagreeOrPositionsCount) {
     EXPECT_EQ(axes("input x: f32[9, 64]\nreturn argmax(x.T.reshape(-1), axis=0)", gpu), "a0r a1r");
 }
 
-// How far apart the elements of neighbouring points of the last axis are: those that are read, then the one that is stored.
+// How far apart the elements of neighbouring points of the last axis are: those that are read, then
+// the one that is stored.
 std::string steps(const std::string& program) {
   const Graph graph = simplify(lang::parse_program(program, "<test>"));
   plan::Options options;

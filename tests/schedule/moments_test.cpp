@@ -1,4 +1,5 @@
-// Sums of products of what is measured from values of their rows: which are found, and where that saves a pass.
+// Sums of products of what is measured from values of their rows: which are found, and where that
+// saves a pass.
 #include "schedule/moments.hpp"
 
 #include <fmt/format.h>
@@ -65,8 +66,9 @@ TEST(Moments, OneKernelForAVariance) {
   }
 }
 
-// Columns of which the lanes of a step do not fit near the core: no step takes fewer lanes, which would fetch every line again and
-// again. Passes that are possible stay, since they are more accurate.
+// Columns of which the lanes of a step do not fit near the core: no step takes fewer lanes, which
+// would fetch every line again and again. Passes that are possible stay, since they are more
+// accurate.
 TEST(Moments, HighColumnsOnACpuHaveAKernelForEachPass) {
   const auto strategies = [](const std::string& type, const std::string& program) {
     std::vector<Strategy> found;

@@ -1,4 +1,5 @@
-// Tiles of products on CPUs: convolutions among them, lines of several axes, and which factor has the lanes.
+// Tiles of products on CPUs: convolutions among them, lines of several axes, and which factor has
+// the lanes.
 #include <gtest/gtest.h>
 
 #include "frontends/language.hpp"
@@ -42,7 +43,8 @@ TEST(ProductTiles, WindowsThatMoveByStepsAreLines) {
   EXPECT_GT(of_conv("[8, 64, 56, 56]", "[64, 64, 3, 3]", "padding=1, stride=2").lines, 0);
 }
 
-// The gradient of the weights adds up over places; the image is not turned, as it has more of them than there are results.
+// The gradient of the weights adds up over places; the image is not turned, as it has more of them
+// than there are results.
 TEST(ProductTiles, OfGradientsHaveWholeInnerLines) {
   const Product p = product_of(
                         "input x: f32[8, 32, 28, 28]\ninput w: f32[32, 32, 3, 3]\ninput g: f32[8, 32, 28, 28]\n"

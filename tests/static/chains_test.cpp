@@ -1,5 +1,5 @@
-// The same chains through smelt/static and through the compiler: what both compute alike (everything but transcendental functions of a
-// host without multiply-adds) is equal to the bit.
+// The same chains through smelt/static and through the compiler: what both compute alike
+// (everything but transcendental functions of a host without multiply-adds) is equal to the bit.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -75,7 +75,8 @@ void same(const E& expression, const std::string& text, bool other_functions = f
   for (int64_t i = 0; i < kCount && shown < 5; ++i) {
     const Scalar got = element(mine, i), compiled = element(outputs[0], i);
     if (got == compiled) continue;
-    // Where the functions are others: as results are judged everywhere (docs/numerics.md), since 1 + erf(x) cancels.
+    // Where the functions are others: as results are judged everywhere (docs/numerics.md), since 1
+    // + erf(x) cancels.
     const double near = mine.dtype == DType::F64 ? 1e-12 : size_of(mine.dtype) == 2 ? 1e-3 : 1e-5;
     if (other_functions && std::fabs(got.f - compiled.f) <= 1e-6 + near * std::fabs(compiled.f)) continue;
     ++shown;

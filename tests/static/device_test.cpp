@@ -1,4 +1,5 @@
-// The device side of smelt/static compiles for every architecture that smelt supports; no GPU is needed.
+// The device side of smelt/static compiles for every architecture that smelt supports; no GPU is
+// needed.
 #include <gtest/gtest.h>
 
 #include <fstream>

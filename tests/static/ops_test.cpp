@@ -1,5 +1,5 @@
-// Every operation of ops.def in smelt/static on every dtype: integers and bools as the host meaning says, floats within the documented
-// error, nan and the sign of zeros in the same places.
+// Every operation of ops.def in smelt/static on every dtype: integers and bools as the host meaning
+// says, floats within the documented error, nan and the sign of zeros in the same places.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -24,7 +24,8 @@ inline Tensor array(DType dtype, Dims dims, const std::vector<double>& values) {
   return t;
 }
 
-// Numbers between -4 and 4; integers of so many around 0, or from 0 to 99 where the dtype has no sign.
+// Numbers between -4 and 4; integers of so many around 0, or from 0 to 99 where the dtype has no
+// sign.
 inline Tensor noise(DType dtype, const Dims& dims, std::mt19937_64& random, int64_t integers) {
   const bool is_unsigned = is_unsigned_int(dtype);
   Tensor t = Tensor::empty(dtype, dims);

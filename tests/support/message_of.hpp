@@ -1,4 +1,5 @@
-// What a user is told, without the line that names a place of this test; placed_message_of() has it.
+// What a user is told, without the line that names a place of this test; placed_message_of() has
+// it.
 #pragma once
 
 #include <functional>

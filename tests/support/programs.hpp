@@ -1,5 +1,5 @@
-// Programs that several suites run, by name: the files of tests/support/programs and the workloads of
-// bench/common/programs.
+// Programs that several suites run, by name: the files of tests/support/programs and the workloads
+// of bench/common/programs.
 #pragma once
 
 #include <filesystem>

@@ -36,8 +36,8 @@ int thread_count(const CommonOptions& options, const Machine& device);
 // Inside single quotes, as a shell takes it.
 std::string shell_quoted(std::string_view text);
 
-// Throws UserError when a file that an option names has another ending than that of what is written; files without one,
-// /dev/stdout say, are taken.
+// Throws UserError when a file that an option names has another ending than that of what is
+// written; files without one, /dev/stdout say, are taken.
 void check_ending(const std::string& option, const std::string& path, std::string_view ending, const std::string& what);
 
 // Text for people goes to standard output unless JSON goes there.

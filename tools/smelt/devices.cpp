@@ -15,7 +15,8 @@ namespace {
 
 constexpr int64_t kCopyBytes = 256 << 20, kGpuCopyBytes = 1 << 30;
 
-// Bytes read and written per second by a copy that is far larger than the caches, where the memory allows that.
+// Bytes read and written per second by a copy that is far larger than the caches, where the memory
+// allows that.
 double measure_copy_gbs(const Machine& device, int threads) {
   const int64_t bytes = std::min(std::max(kCopyBytes, 4 * device.facts.l3_bytes),
                                  std::max<int64_t>(device.facts.memory_bytes / 8, 1 << 20));

@@ -42,7 +42,8 @@ std::string left_of(const Option& option) {
                      option.argument.empty() ? "" : " " + option.argument);
 }
 
-// Text of a manual page: a line that begins with a dot or a quote would be a request, and a minus a hyphen.
+// Text of a manual page: a line that begins with a dot or a quote would be a request, and a minus a
+// hyphen.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {

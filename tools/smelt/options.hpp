@@ -1,5 +1,5 @@
-// The command line as data: the commands, their options, and what each takes. Parsing, help, the manual page and shell
-// completion all come from it.
+// The command line as data: the commands, their options, and what each takes. Parsing, help, the
+// manual page and shell completion all come from it.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// smelt profile: what the counters of a GPU say, fused and unfused. Nsight Compute runs smelt again, which runs the program.
+// smelt profile: what the counters of a GPU say, fused and unfused. Nsight Compute runs smelt
+// again, which runs the program.
 #include "report/profile.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +37,8 @@ Executable compile_side(const Program& program, const Machine& device, bool fuse
   return compile(program.graph(), device, options);
 }
 
-// The same program and inputs for the child, whose arguments are taken as they are by whatever runs it.
+// The same program and inputs for the child, whose arguments are taken as they are by whatever runs
+// it.
 std::vector<std::string> arguments_for_child(const ProfileOptions& options, const char* side) {
   std::vector<std::string> arguments = {"profile-run",
                                         "--side",
@@ -61,7 +63,8 @@ std::string read_file(const std::string& path) {
 std::vector<report::CountedLaunch> count(const std::string& ncu, const ProfileOptions& options, const char* side) {
   const runtime::TemporaryFolder folder;
   const std::string log = folder.path() + "/counters.csv";
-  // Clocks as they are: a locked one would change the times. Kernels only, not the copies of arrays with strides.
+  // Clocks as they are: a locked one would change the times. Kernels only, not the copies of arrays
+  // with strides.
   std::vector<std::string> arguments = {"--csv",
                                         "--page",
                                         "raw",
@@ -119,7 +122,8 @@ int run_profile(const ProfileOptions& options) {
   return kFine;
 }
 
-// Every kernel once, each by itself: a graph would be counted as one. Nsight Compute repeats each as often as it has to.
+// Every kernel once, each by itself: a graph would be counted as one. Nsight Compute repeats each
+// as often as it has to.
 int run_profiled(const ProfileOptions& options) {
   const Machine device = gpu_of(options.common);
   const Program program(options.program, true);

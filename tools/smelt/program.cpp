@@ -30,7 +30,8 @@ bool ends_with(const std::string& text, std::string_view end) {
 
 Shape constant_shape(const Dims& dims) { return {dims.begin(), dims.end()}; }
 
-// A number without a dtype is weak: it takes the dtype of the first array that it could be computed with.
+// A number without a dtype is weak: it takes the dtype of the first array that it could be computed
+// with.
 DType weak_dtype(const InputSpec& spec, const std::vector<InputSource>& others) {
   if (spec.dtype) return *spec.dtype;
   if (is_bool(spec.number.dtype)) return DType::Bool;
@@ -84,7 +85,8 @@ bool is_declaration(std::string_view statement) {
          is_blank(statement[kWord.size()]);
 }
 
-// Whether the program says what its inputs are; if not, they are those of -i. Statements end with a line or a semicolon.
+// Whether the program says what its inputs are; if not, they are those of -i. Statements end with a
+// line or a semicolon.
 bool declares_inputs(std::string_view text) {
   while (!text.empty()) {
     const size_t line_end = std::min(text.find('\n'), text.size());
@@ -184,8 +186,9 @@ void Program::parse_bare(const std::vector<InputSpec>& specs) {
 void Program::match_declared(const std::vector<InputSpec>& specs, bool fill_missing) {
   std::vector<InputSource> given, numbers;
   for (const InputSpec& spec : specs) (spec.kind == InputSpec::Number ? numbers : given).push_back(source_of(spec));
-  // The language compares what is given with what is declared, and says where they differ. A declared f32[...] becomes
-  // the shape that is given. Numbers wait until it is known of what dtype they are.
+  // The language compares what is given with what is declared, and says where they differ. A
+  // declared f32[...] becomes the shape that is given. Numbers wait until it is known of what dtype
+  // they are.
   graph_ = lang::parse_program(text_, file_, types_of(given));
   for (InputSource& number : numbers) {
     for (const NodeId id : graph_.inputs)
@@ -253,7 +256,8 @@ bool Program::has_size(Symbol symbol) const {
 std::vector<Dims> Program::dims(const SizeBinding& more) const {
   SizeBinding known = given_sizes_;
   for (const auto& [name, size] : more) known[name] = size;
-  // What one input says of the declared sizes serves the next: x: f32[B,C] from a file gives C to scale: f32[C].
+  // What one input says of the declared sizes serves the next: x: f32[B,C] from a file gives C to
+  // scale: f32[C].
   for (bool learned = true; learned;) {
     learned = false;
     for (size_t i = 0; i < sources_.size(); ++i) {
@@ -351,7 +355,8 @@ void check_reference_memory(const Program& program, const std::vector<Dims>& dim
   __int128 largest = 0;
   for (const Node& node : graph.nodes)
     largest = std::max<__int128>(largest, element_count(evaluate(node.shape, sizes)));
-  // The reference holds float64 values: the arguments and the result of one operation, and what later ones need.
+  // The reference holds float64 values: the arguments and the result of one operation, and what
+  // later ones need.
   const __int128 bytes = 4 * largest * static_cast<int>(sizeof(double));
   if (memory_bytes <= 0 || bytes <= memory_bytes) return;
   throw UserError(

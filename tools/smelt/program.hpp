@@ -27,17 +27,19 @@ struct InputSource {
 
 class Program {
  public:
-  // With `fill_missing`, a declared input without -i is filled with normal random numbers of its declared type; else it is
-  // an error. Throws UserError.
+  // With `fill_missing`, a declared input without -i is filled with normal random numbers of its
+  // declared type; else it is an error. Throws UserError.
   Program(const ProgramOptions& options, bool fill_missing);
 
   const std::string& title() const { return title_; }
   const std::string& text() const { return text_; }
   const Graph& graph() const { return graph_; }
-  // As it is compiled for calls of these sizes: on a CPU short ones are constants, but for one that is to vary.
+  // As it is compiled for calls of these sizes: on a CPU short ones are constants, but for one that
+  // is to vary.
   Graph graph_for(const Machine& device, SizeBinding sizes, std::optional<Symbol> varying = {}) const;
 
-  // The dims of every input, in the graph's order; `more` adds to --size. Throws UserError that names a size without a value.
+  // The dims of every input, in the graph's order; `more` adds to --size. Throws UserError that
+  // names a size without a value.
   std::vector<Dims> dims(const SizeBinding& more = {}) const;
   // The sizes of the program's symbols, checked against the program's constraints.
   SizeBinding sizes(const SizeBinding& more = {}) const;

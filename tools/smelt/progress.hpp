@@ -1,5 +1,6 @@
-// What takes so long, on standard error: a line on a terminal, shown after a second (SMELT_PROGRESS_DELAY sets another delay)
-// and gone at the end; or with --progress json a line of JSON for every stage.
+// What takes so long, on standard error: a line on a terminal, shown after a second
+// (SMELT_PROGRESS_DELAY sets another delay) and gone at the end; or with --progress json a line of
+// JSON for every stage.
 #pragma once
 
 #include <chrono>

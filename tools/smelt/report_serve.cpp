@@ -1,4 +1,5 @@
-// HTTP as far as one page needs it: GET of the page, and of whether it has changed, one connection at a time.
+// HTTP as far as one page needs it: GET of the page, and of whether it has changed, one connection
+// at a time.
 #include "report_serve.hpp"
 
 #include <arpa/inet.h>
@@ -76,7 +77,8 @@ bool names_this_machine(const std::string& request, int port) {
   return false;
 }
 
-// What tells one state of a file from another: its time, and its text where that is not long, since two changes may have one time.
+// What tells one state of a file from another: its time, and its text where that is not long, since
+// two changes may have one time.
 struct FileState {
   std::filesystem::file_time_type time;
   uintmax_t size = 0;

@@ -1,4 +1,5 @@
-// The functions that are measured: as the language writes them, as CUDA's library has them in f64 and in f32, and what is promised.
+// The functions that are measured: as the language writes them, as CUDA's library has them in f64
+// and in f32, and what is promised.
 #pragma once
 
 #include <string>

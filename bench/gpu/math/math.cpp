@@ -1,5 +1,5 @@
-// Every function of one argument on a GPU: its error over all 2^32 arguments in f32, and over all of bf16 and f16, against CUDA's in f64;
-// and its time beside CUDA's in f32.
+// Every function of one argument on a GPU: its error over all 2^32 arguments in f32, and over all
+// of bf16 and f16, against CUDA's in f64; and its time beside CUDA's in f32.
 //
 //   gpu_math [--json FILE] [--errors] [--times] [function ...]
 //   gpu_math --architecture 90 [function ...]      only builds everything; needs no GPU

@@ -6,8 +6,9 @@
 namespace smelt::bench {
 
 // fill(to, first): the numbers with the bits first, first + 1, ...
-// check(from, first, count, worst, histogram): the error of each against `exact`, in units in the last place of the format. `worst`: the
-// bits of the largest (f32) above those of its argument. A nan on one side only, or the wrong sign of a zero, is infinite.
+// check(from, first, count, worst, histogram): the error of each against `exact`, in units in the
+// last place of the format. `worst`: the bits of the largest (f32) above those of its argument. A
+// nan on one side only, or the wrong sign of a zero, is infinite.
 inline std::string checking_source(const std::string& exact, int bits, int mantissa, int least, int most) {
   const std::string element = bits == 32 ? "unsigned" : "unsigned short";
   std::string text = "typedef " + element + " Bits;\n";
@@ -62,7 +63,8 @@ extern "C" __global__ void check(const Bits* from, unsigned first, unsigned coun
 )";
 }
 
-// sums(in, out, count): the function at `terms` places around each argument, as smelt's program of timing.hpp has it.
+// sums(in, out, count): the function at `terms` places around each argument, as smelt's program of
+// timing.hpp has it.
 inline std::string rival_source(const std::string& library, int terms) {
   std::string text = "static __device__ __forceinline__ float f(float x) { return " + library + "; }\n";
   text += R"(

@@ -1,5 +1,6 @@
 /// \file
-/// Activations and quantisation: formulas over the operations, the same as the compiler's (`smelt explain` shows them as programs).
+/// Activations and quantisation: formulas over the operations, the same as the compiler's (`smelt
+/// explain` shows them as programs).
 #pragma once
 
 #include "smelt/static/operators.hpp"

@@ -61,7 +61,8 @@ inline constexpr bool is_folded = false;
 template <Fold fold, class F>
 inline constexpr bool is_folded<Folded<fold, F>> = true;
 
-/// What elements of T add up in, and what their sum is: halves add up in f32 and give halves, integers give 64 bits.
+/// What elements of T add up in, and what their sum is: halves add up in f32 and give halves,
+/// integers give 64 bits.
 template <class T>
 using accumulator =
     type_of<is_float(dtype_of<T>) ? (dtype_of<T> == D::F64 ? D::F64 : D::F32)
@@ -107,8 +108,8 @@ SMELT_HD auto out(T* data) {
   return Out<Element>{reinterpret_cast<Element*>(data)};
 }
 
-/// Of all n elements, into the one element of an output: st::out(&total) = st::sum(st::arg<0> * st::arg<0>). Integers and bools add up in 64
-/// bits. The order of additions follows from n alone.
+/// Of all n elements, into the one element of an output: st::out(&total) = st::sum(st::arg<0> *
+/// st::arg<0>). Integers and bools add up in 64 bits. The order of additions follows from n alone.
 template <class F>
 SMELT_HD auto sum(const F& f) {
   return detail::Folded<detail::Fold::Sum, F>{f};

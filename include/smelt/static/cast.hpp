@@ -1,6 +1,6 @@
 /// \file
-/// Casts. None has an undefined result: float to integer truncates and saturates, nan gives 0; integers saturate; to bool everything but 0
-/// is true.
+/// Casts. None has an undefined result: float to integer truncates and saturates, nan gives 0;
+/// integers saturate; to bool everything but 0 is true.
 #pragma once
 
 #include "smelt/static/types.hpp"
@@ -56,7 +56,8 @@ SMELT_HD Int<To> saturated(Int<From> x) {
   return {value};
 }
 
-// A double that still knows on which side of its neighbours it was: rounded to f32 so that rounding that again is rounding once.
+// A double that still knows on which side of its neighbours it was: rounded to f32 so that rounding
+// that again is rounding once.
 SMELT_HD Real32 rounded_to_odd(Real64 x) {
   const Real32 near = narrow(x);
   const Real64 back = widen(near);

@@ -1,5 +1,6 @@
 /// \file
-/// What the headers of smelt/static need of a compiler: g++ and clang (C++17), nvcc, and NVRTC, which has no standard library.
+/// What the headers of smelt/static need of a compiler: g++ and clang (C++17), nvcc, and NVRTC,
+/// which has no standard library.
 #pragma once
 
 #if !defined(__CUDACC_RTC__)
@@ -8,8 +9,8 @@
 #endif
 
 /// \def SMELT_HD
-/// Before every function: callable from the host and, where a CUDA compiler reads this, from kernels; always inlined, since a loop is
-/// vectorised only when nothing is called in it.
+/// Before every function: callable from the host and, where a CUDA compiler reads this, from
+/// kernels; always inlined, since a loop is vectorised only when nothing is called in it.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define SMELT_HD __host__ __device__ __forceinline__
 #else

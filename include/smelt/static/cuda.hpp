@@ -74,7 +74,8 @@ __device__ __forceinline__ void put(const Assigned<T, F>& out, const S& sources,
   *reinterpret_cast<Packet<T, n>*>(out.data + i) = result;
 }
 
-/// What one thread does: its packets, and for the first threads of the last workgroup the elements that fill none.
+/// What one thread does: its packets, and for the first threads of the last workgroup the elements
+/// that fill none.
 template <int n, class I, class... O>
 __device__ __forceinline__ void elements_of_thread(int64_t count, const I& inputs, const O&... outs) {
   const int64_t first = (static_cast<int64_t>(blockIdx.x) * kGroups * kThreads + threadIdx.x) * n;
@@ -146,8 +147,9 @@ struct On {
 };
 inline On on(cudaStream_t stream) { return {stream}; }
 
-/// Calculates outputs for n elements in one kernel, on arrays in device memory. Accesses are of 16 bytes where every address allows them.
-/// Outputs overlap neither inputs nor one another, but an output may be one of the inputs. What the launch returns is returned.
+/// Calculates outputs for n elements in one kernel, on arrays in device memory. Accesses are of 16
+/// bytes where every address allows them. Outputs overlap neither inputs nor one another, but an
+/// output may be one of the inputs. What the launch returns is returned.
 template <class... S, class... T, class... F>
 cudaError_t run(On where, int64_t n, const detail::Inputs<S...>& inputs, const detail::Assigned<T, F>&... outs) {
   static_assert(!(detail::is_folded<F> || ...),

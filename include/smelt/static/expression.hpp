@@ -103,7 +103,8 @@ template <class Self>
 struct Callable : Expression<Self> {
   using smelt_expression = Nothing;
 
-  /// Of scalars: the result as it would be stored. Of expressions: the expression with those for its arguments.
+  /// Of scalars: the result as it would be stored. Of expressions: the expression with those for
+  /// its arguments.
   template <class... A>
   SMELT_HD auto operator()(A... args) const {
     const Self& self = static_cast<const Self&>(*this);
@@ -275,7 +276,8 @@ SMELT_HD constexpr auto make(const A&... a) {
 template <int i>
 inline constexpr detail::Argument<i> arg{};
 
-/// A scalar that has a dtype of its own, as an array has: value(2.5f) makes f32 of f16, where 2.5f alone takes the dtype of what it meets.
+/// A scalar that has a dtype of its own, as an array has: value(2.5f) makes f32 of f16, where 2.5f
+/// alone takes the dtype of what it meets.
 template <class T>
 SMELT_HD constexpr auto value(T x) {
   static_assert(detail::is_element<T>,
@@ -284,7 +286,8 @@ SMELT_HD constexpr auto value(T x) {
   return detail::Scalar<Element>(static_cast<Element>(x));
 }
 
-/// A function of your own on scalars; halves come to it as float. On a GPU it is a __device__ one, or a lambda of nvcc's --extended-lambda.
+/// A function of your own on scalars; halves come to it as float. On a GPU it is a __device__ one,
+/// or a lambda of nvcc's --extended-lambda.
 template <class F, class... A>
 SMELT_HD constexpr auto call(F f, const A&... args) {
   return detail::Called<F, decltype(detail::operand(args))...>(f, detail::list_of(detail::operand(args)...));

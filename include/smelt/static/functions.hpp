@@ -1,5 +1,6 @@
 /// \file
-/// The functions and operators of expressions, by the names of the language; each is one operation of ops.hpp.
+/// The functions and operators of expressions, by the names of the language; each is one operation
+/// of ops.hpp.
 #pragma once
 
 #include "smelt/static/expression.hpp"
@@ -216,12 +217,14 @@ template <class A, class B>
 SMELT_HD constexpr auto floor_divide(const A& a, const B& b) {
   return detail::make<op::FloorDiv>(a, b);
 }
-/// a % b with the sign of b, as in Python; integers: x % 0 is 0; f64: nan where |a / b| is 2^300 and more
+/// a % b with the sign of b, as in Python; integers: x % 0 is 0; f64: nan where |a / b| is 2^300
+/// and more
 template <class A, class B>
 SMELT_HD constexpr auto remainder(const A& a, const B& b) {
   return detail::make<op::Mod>(a, b);
 }
-/// remainder with the sign of a, as in C; integers: fmod(x, 0) is 0; f64: nan where |a / b| is 2^300 and more
+/// remainder with the sign of a, as in C; integers: fmod(x, 0) is 0; f64: nan where |a / b| is
+/// 2^300 and more
 template <class A, class B>
 SMELT_HD constexpr auto fmod(const A& a, const B& b) {
   return detail::make<op::Fmod>(a, b);

@@ -1,5 +1,6 @@
 /// \file
-/// f16, bf16 and floats of 8 bits as they lie in memory. They are computed in f32 and rounded where they are stored.
+/// f16, bf16 and floats of 8 bits as they lie in memory. They are computed in f32 and rounded where
+/// they are stored.
 #pragma once
 
 #include "smelt/static/expand/small_float.hpp"
@@ -13,7 +14,8 @@ using expand::Real32;
 using expand::Real64;
 using expand::Truth;
 
-/// An IEEE 754 half: 1 sign, 5 exponent and 10 fraction bits; the same bytes as CUDA's __half and as smelt::f16.
+/// An IEEE 754 half: 1 sign, 5 exponent and 10 fraction bits; the same bytes as CUDA's __half and
+/// as smelt::f16.
 struct f16 {
   uint16_t bits;  ///< sign, exponent, fraction, from the highest down
 };
@@ -22,11 +24,13 @@ struct bf16 {
   uint16_t bits;  ///< sign, 8 exponent and 7 fraction bits, from the highest down
 };
 
-/// The OCP's E4M3, up to 448 and without infinities; the same bytes as CUDA's __nv_fp8_e4m3 and as smelt::f8_e4m3.
+/// The OCP's E4M3, up to 448 and without infinities; the same bytes as CUDA's __nv_fp8_e4m3 and as
+/// smelt::f8_e4m3.
 struct f8_e4m3 {
   uint8_t bits;  ///< sign, 4 exponent and 3 fraction bits, from the highest down
 };
-/// The OCP's E5M2, the upper half of an f16; the same bytes as CUDA's __nv_fp8_e5m2 and as smelt::f8_e5m2.
+/// The OCP's E5M2, the upper half of an f16; the same bytes as CUDA's __nv_fp8_e5m2 and as
+/// smelt::f8_e5m2.
 struct f8_e5m2 {
   uint8_t bits;  ///< sign, 5 exponent and 2 fraction bits, from the highest down
 };

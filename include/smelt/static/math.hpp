@@ -1,6 +1,7 @@
 /// \file
-/// Transcendental functions. Where multiply-adds are instructions they are the compiler's own expansions, which loops vectorise; on a GPU
-/// some of f32 go through its special unit, as in kernels that smelt makes. A host without multiply-adds (x86-64 built without -mfma or
+/// Transcendental functions. Where multiply-adds are instructions they are the compiler's own
+/// expansions, which loops vectorise; on a GPU some of f32 go through its special unit, as in
+/// kernels that smelt makes. A host without multiply-adds (x86-64 built without -mfma or
 /// -march=...) takes those of its C library.
 #pragma once
 

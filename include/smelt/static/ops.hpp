@@ -1,6 +1,6 @@
 /// \file
-/// The scalar operations, as the table of the language has them (`smelt ops`): one struct each, with its rule of dtypes and its meaning on
-/// computed values.
+/// The scalar operations, as the table of the language has them (`smelt ops`): one struct each,
+/// with its rule of dtypes and its meaning on computed values.
 #pragma once
 
 #include "smelt/static/math.hpp"

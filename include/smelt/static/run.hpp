@@ -104,7 +104,8 @@ struct FoldSink {
     else
       return {static_cast<Value>(x.v.value)};
   }
-  // Lanes of a chunk are added by themselves, which is what vectorises; then they, and then the chunks, in pairs.
+  // Lanes of a chunk are added by themselves, which is what vectorises; then they, and then the
+  // chunks, in pairs.
   void done(int64_t start, int64_t count, Block<Cell>& block) {
     constexpr int64_t kLanes = 16;
     if (count < kLanes) {
@@ -148,7 +149,8 @@ auto sink_of(const Assigned<T, Folded<fold, F>>& o, int64_t n) {
 #define SMELT_INDEPENDENT
 #endif
 
-/// What the loop needs of a sink, in copies whose address nobody has: so the compiler sees that no store changes them.
+/// What the loop needs of a sink, in copies whose address nobody has: so the compiler sees that no
+/// store changes them.
 template <class S, class F>
 struct Target {
   F f;
@@ -205,8 +207,8 @@ void run_sinks(int64_t n, const I& inputs, S... sinks) {
 
 }  // namespace detail
 
-/// Calculates outputs for n elements, in one pass over the inputs; with OpenMP on all threads. Outputs overlap neither inputs nor one another,
-/// but an output may be one of the inputs.
+/// Calculates outputs for n elements, in one pass over the inputs; with OpenMP on all threads.
+/// Outputs overlap neither inputs nor one another, but an output may be one of the inputs.
 template <class... S, class... T, class... F>
 void run(int64_t n, const detail::Inputs<S...>& inputs, const detail::Assigned<T, F>&... outs) {
   if (n < 0) throw std::invalid_argument("smelt: fewer than no elements");

@@ -1,5 +1,6 @@
 /// \file
-/// Which dtype an operation has: the promotion of the Array API standard, where numbers written in C++ take the dtype of what they meet.
+/// Which dtype an operation has: the promotion of the Array API standard, where numbers written in
+/// C++ take the dtype of what they meet.
 #pragma once
 
 #include "smelt/static/half.hpp"
@@ -149,7 +150,8 @@ struct Computed<double> {
 template <class T>
 using computed = typename Computed<T>::type;
 
-/// A value of dtype T. f16, bf16 and floats of 8 bits are as exact as f32 until they are stored or cast.
+/// A value of dtype T. f16, bf16 and floats of 8 bits are as exact as f32 until they are stored or
+/// cast.
 template <class T>
 struct Typed {
   computed<T> v;

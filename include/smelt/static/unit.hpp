@@ -1,6 +1,7 @@
 /// \file
-/// What a GPU has beyond expand/algebra.hpp, on f32: the functions of its special unit, approximate, and multiply-adds that saturate. On a
-/// host they are computed to within the errors stated, so that tests sweep what is built on them; the compiler has its own in kernel/value.hpp.
+/// What a GPU has beyond expand/algebra.hpp, on f32: the functions of its special unit,
+/// approximate, and multiply-adds that saturate. On a host they are computed to within the errors
+/// stated, so that tests sweep what is built on them; the compiler has its own in kernel/value.hpp.
 ///
 ///   power_of_two(x)         2^x to 2 ULP; results below 2^-126 are 0
 ///   power_of_two_full(x)    the same with subnormal results

@@ -1,6 +1,7 @@
 /// \file
-/// Real and Int: numbers that do what is written and nothing else. A compiler may make a * b + c one rounding of its own accord,
-/// and promotes small integers to int; these do neither. They offer what expand/algebra.hpp lists.
+/// Real and Int: numbers that do what is written and nothing else. A compiler may make a * b + c
+/// one rounding of its own accord, and promotes small integers to int; these do neither. They offer
+/// what expand/algebra.hpp lists.
 #pragma once
 
 #include "smelt/static/config.hpp"
@@ -31,7 +32,8 @@ template <class T>
 struct Int {
   T value;
 
-  // Wide enough not to promote to a signed int, no wider than it must be, so that loops over it vectorise.
+  // Wide enough not to promote to a signed int, no wider than it must be, so that loops over it
+  // vectorise.
   using Wrapping = meta::either<sizeof(T) == 8, uint64_t, uint32_t>;
   SMELT_HD constexpr Wrapping wrapping() const { return static_cast<Wrapping>(value); }
   SMELT_HD static constexpr Int of(Wrapping bits) { return {static_cast<T>(bits)}; }
@@ -73,7 +75,8 @@ SMELT_HD constexpr Int<meta::signed_of<T>> as_signed(Int<T> a) {
   return {static_cast<meta::signed_of<T>>(a.value)};
 }
 /// \cond
-// g++ makes jumps of ternaries that follow from one another, and does not vectorise loops with jumps: there by masks.
+// g++ makes jumps of ternaries that follow from one another, and does not vectorise loops with
+// jumps: there by masks.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define SMELT_MASKS 1
 #else

@@ -1,5 +1,5 @@
-// The expansion columns of ops.def on host values: on_float::Exp<float>(a, b, c) is the expansion of Op::Exp in f32. Rows
-// without an expansion return NONE. For tests and measurements.
+// The expansion columns of ops.def on host values: on_float::Exp<float>(a, b, c) is the expansion
+// of Op::Exp in f32. Rows without an expansion return NONE. For tests and measurements.
 #pragma once
 
 #include <type_traits>

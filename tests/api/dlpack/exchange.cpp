@@ -1,4 +1,5 @@
-// smelt at one end of an exchange by DLPack, for numpy.py at the other: C functions that a Python calls by ctypes.
+// smelt at one end of an exchange by DLPack, for numpy.py at the other: C functions that a Python
+// calls by ctypes.
 #include <smelt/smelt.hpp>
 
 #include <cstring>
@@ -25,7 +26,8 @@ extern "C" {
 
 const char* exchange_error() { return message.c_str(); }
 
-// What a program makes of a tensor of another library, as a tensor of smelt's: `x * 2 + 1`, or its transposed, which is a view.
+// What a program makes of a tensor of another library, as a tensor of smelt's: `x * 2 + 1`, or its
+// transposed, which is a view.
 smelt::dlpack::ManagedTensorVersioned* exchange_calculate(smelt::dlpack::ManagedTensorVersioned* in) {
   return guarded([&] {
     smelt::Array y = smelt::from_dlpack(in) * 2 + 1;
@@ -46,7 +48,8 @@ smelt::dlpack::ManagedTensorVersioned* exchange_pass(smelt::dlpack::ManagedTenso
   return guarded([&] { return to_dlpack(smelt::from_dlpack(in)); });
 }
 
-// A function of smelt's writes into memory of the other library: `out = x * 3`. False and an error where it must not.
+// A function of smelt's writes into memory of the other library: `out = x * 3`. False and an error
+// where it must not.
 bool exchange_fill(smelt::dlpack::ManagedTensorVersioned* x, smelt::dlpack::ManagedTensorVersioned* out) {
   return guarded([&] {
     const smelt::Array source = smelt::from_dlpack(x), target = smelt::from_dlpack(out);

@@ -419,7 +419,8 @@ T await(const unsigned long long* at, unsigned long long) {
 
 // ---- matrix units (src/emit/cuda_matrix.cpp)
 
-// Copies are made when they are waited for, not before: who reads too early finds what was there. Counts go on from part to part.
+// Copies are made when they are waited for, not before: who reads too early finds what was there.
+// Counts go on from part to part.
 namespace on_host {
 struct Copy {
   void* to;

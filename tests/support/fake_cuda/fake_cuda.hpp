@@ -1,5 +1,7 @@
-// A driver of GPUs over host memory, and an NVRTC that passes its source on: the functions of both that smelt calls, for tests on machines without a GPU. Work is queued per
-// stream and runs as late as it may: when something waits for it. So what forgets to wait reads stale memory here every time.
+// A driver of GPUs over host memory, and an NVRTC that passes its source on: the functions of both
+// that smelt calls, for tests on machines without a GPU. Work is queued per stream and runs as late
+// as it may: when something waits for it. So what forgets to wait reads stale memory here every
+// time.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +31,8 @@ struct Launch {
   }
 };
 
-// What stands for the code of a function; a function without one does nothing, and takes no arguments.
+// What stands for the code of a function; a function without one does nothing, and takes no
+// arguments.
 struct Kernel {
   std::vector<size_t> sizes;  // bytes of each parameter
   std::function<void(const Launch&)> run;
@@ -45,7 +48,8 @@ struct State {
   std::function<Kernel(const std::string&, const std::string&)> kernel_of_image;
   std::map<std::string, int> failures;    // "cuLaunchKernel": the status that it returns from now on
   std::map<std::string, int> attributes;  // of every function: "registers", "local", "shared", "threads"
-  // The same by function: of its attribute, in an image whose text is this; -1: as `attributes` say.
+  // The same by function: of its attribute, in an image whose text is this; -1: as `attributes`
+  // say.
   std::function<int(const std::string&, const std::string&)> attribute_of;
   std::function<double(const Launch&)> ms_of;  // how long a launch takes; without it any two events are 0.25 ms apart
   // What happened.

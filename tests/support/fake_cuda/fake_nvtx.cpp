@@ -1,5 +1,5 @@
-// A profiler's library, as NVTX finds it: writes the ranges that it sees to the file that FAKE_NVTX_LOG names. Its side of the protocol is
-// written from NVTX's headers, apart from smelt's.
+// A profiler's library, as NVTX finds it: writes the ranges that it sees to the file that
+// FAKE_NVTX_LOG names. Its side of the protocol is written from NVTX's headers, apart from smelt's.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

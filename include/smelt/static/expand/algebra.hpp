@@ -1,8 +1,10 @@
 /// \file
-/// What the expansions in this folder may use of a value type V. They are function templates, instantiated on
+/// What the expansions in this folder may use of a value type V. They are function templates,
+/// instantiated on
 ///   Real, Int       numbers of the host and of a GPU (smelt/static/values.hpp), and
 ///   kernel::Val     in the compiler: one C++ type for every dtype, which is known when the kernel is built.
-/// This list is the whole of it; each operation is found through the namespace of V. All operands of an operation have one dtype.
+/// This list is the whole of it; each operation is found through the namespace of V. All operands
+/// of an operation have one dtype.
 ///
 ///   floats         + - * / unary-   == != < <= > >=
 ///                  fma(a, b, c)  sqrt  abs  floor  trunc  rint (halves to even)  copysign(magnitude, sign)
@@ -20,9 +22,10 @@
 ///   at_most(f, c), at_least(f, c)  f, or the number c where f is beyond it; nan stays nan
 ///   is_signed(i), width(i)         facts of an integer dtype: a C++ bool, and a C++ int in bits
 ///
-/// Rules. No expansion traps, or depends on floating-point exceptions, or on a rounding mode other than to nearest.
-/// Every operation is done as it stands: no contraction of a*b+c inside an expansion and no reassociation,
-/// for several of them find the rounding error of an operation by subtracting its result.
+/// Rules. No expansion traps, or depends on floating-point exceptions, or on a rounding mode other
+/// than to nearest. Every operation is done as it stands: no contraction of a*b+c inside an
+/// expansion and no reassociation, for several of them find the rounding error of an operation by
+/// subtracting its result.
 #pragma once
 
 #include "smelt/static/config.hpp"
@@ -37,8 +40,9 @@ inline constexpr double kInfinity = __builtin_huge_val();
 inline constexpr double kNan = __builtin_nan("");
 #endif
 
-// c0 + c1 x + c2 x^2 + ...: Horner's rule by twos, in half as many dependent steps as by ones, since in chains of functions it
-// is those that the machine waits for. The last step goes by one: only its rounding counts in full.
+// c0 + c1 x + c2 x^2 + ...: Horner's rule by twos, in half as many dependent steps as by ones,
+// since in chains of functions it is those that the machine waits for. The last step goes by one:
+// only its rounding counts in full.
 template <class V>
 SMELT_HD V polynomial_by_twos(V x, V, double c0) {
   return like(x, c0);

@@ -79,8 +79,8 @@ SMELT_HD V scaled_erfc(V a) {
   const auto sum = a + like(a, 3), sum_error = a - (sum - like(a, 3));
   const auto v = like(a, 6) / sum;
   const auto factor = scaled_erfc_at(like(a, 1) - v);
-  // v is that of a slightly different a: the difference, from what the roundings left over, times the slope of the function,
-  // which is 2 a value - 2 / sqrt(pi).
+  // v is that of a slightly different a: the difference, from what the roundings left over, times
+  // the slope of the function, which is 2 a value - 2 / sqrt(pi).
   const auto remainder = fma(-v, sum, like(a, 6)) - v * sum_error;
   const auto slope = fma(a + a, v * factor, like(a, -0x1.20dd750429b6dp+0));
   return fma(v, factor, slope * sum * (remainder * like(a, -1.0 / 6)));

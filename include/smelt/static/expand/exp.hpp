@@ -1,13 +1,13 @@
-// exp, exp2 and expm1: x = n ln 2 + r with |r| <= ln 2 / 2, a polynomial in r, and 2^n put together from its exponent
-// bits.
+// exp, exp2 and expm1: x = n ln 2 + r with |r| <= ln 2 / 2, a polynomial in r, and 2^n put together
+// from its exponent bits.
 #pragma once
 
 #include "smelt/static/expand/float_format.hpp"
 
 namespace smelt::expand {
 
-// x = n ln 2 + rest. It is n - 1 that is kept, here and below: the largest results are 2^128 times something below 1,
-// but 2^128 is no float.
+// x = n ln 2 + rest. It is n - 1 that is kept, here and below: the largest results are 2^128 times
+// something below 1, but 2^128 is no float.
 template <class V>
 struct ExpParts {
   V rest;
@@ -41,7 +41,8 @@ SMELT_HD V half_power_of_two(V exponent, FloatFormat format) {
   return from_bits(shift_left_by(bits(exponent), format.mantissa));
 }
 
-// doubled * 2^(n-1), where n may lie below the normal exponents if `tiny` says so: then in two steps, rounding once.
+// doubled * 2^(n-1), where n may lie below the normal exponents if `tiny` says so: then in two
+// steps, rounding once.
 template <class V, class C>
 SMELT_HD V scaled(V doubled, V exponent, C tiny, FloatFormat format) {
   const auto k = bits(exponent);

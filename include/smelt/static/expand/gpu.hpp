@@ -1,6 +1,6 @@
-// Functions of f32 for GPUs: as good as those for every target, in as few instructions as can be, since there it is the number of
-// instructions that a kernel is bound by once it is not memory. They use what
-// smelt/static/unit.hpp lists.
+// Functions of f32 for GPUs: as good as those for every target, in as few instructions as can be,
+// since there it is the number of instructions that a kernel is bound by once it is not memory.
+// They use what smelt/static/unit.hpp lists.
 #pragma once
 
 #include "smelt/static/expand/float_format.hpp"
@@ -23,13 +23,14 @@ SMELT_HD constexpr bool is_short(double c) {
   return spread - (spread - c) == c;
 }
 
-// x / c for a number c within 2^-60 .. 2^20, from its reciprocal and what that leaves over: rounded correctly where |x| is at least 2^-60.
+// x / c for a number c within 2^-60 .. 2^20, from its reciprocal and what that leaves over: rounded
+// correctly where |x| is at least 2^-60.
 template <class V>
 SMELT_HD V divided_by(V x, double c) {
   const auto inverse = like(x, 1 / c);
   if (static_cast<double>(static_cast<float>(1 / c)) * c == 1) return x * inverse;
-  // A quotient by a short number is never nearer than 2^-44 to the middle between two f32, and two parts of 1 / c, of one sign so that
-  // infinities stay, give it to 2^-45.
+  // A quotient by a short number is never nearer than 2^-44 to the middle between two f32, and two
+  // parts of 1 / c, of one sign so that infinities stay, give it to 2^-45.
   if (is_short(c)) {
     const double high = static_cast<double>(static_cast<float>(1 / c * (1 - 0x1p-24)));
     return fma(x, like(x, high), x * like(x, 1 / c - high));
@@ -40,8 +41,9 @@ SMELT_HD V divided_by(V x, double c) {
   return select(abs(remainder) < abs(quotient), fma(remainder, inverse, quotient), quotient);
 }
 
-// x = n ln 2 + r, of which 2^n is put together from its bits and 2^(r / ln 2) comes from the unit. Saturation keeps n within the
-// exponents of normal numbers, also for infinities and nan; what is left over then overflows or underflows by itself.
+// x = n ln 2 + r, of which 2^n is put together from its bits and 2^(r / ln 2) comes from the unit.
+// Saturation keeps n within the exponents of normal numbers, also for infinities and nan; what is
+// left over then overflows or underflows by itself.
 template <class V>
 SMELT_HD V exp(V x) {
   const auto in_range = saturated_fma(x, like(x, kLog2E / 252), like(x, 0.5));
@@ -79,7 +81,8 @@ SMELT_HD V erf(V x) {
   return copysign(select(a > like(x, 0.9), like(x, 1) - power, fma(a, ratio, a)), x);
 }
 
-// x Phi(x), Phi the normal distribution, where 2^-16 is enough (and 2^-10 beyond -5.7): Phi(-a) is 2^p(a), and Phi(a) what is left of 1.
+// x Phi(x), Phi the normal distribution, where 2^-16 is enough (and 2^-10 beyond -5.7): Phi(-a) is
+// 2^p(a), and Phi(a) what is left of 1.
 template <class V>
 SMELT_HD V gelu_short(V x) {
   const auto a = select(abs(x) < like(x, 14), abs(x), like(x, 14));  // where 2^p is 0

@@ -78,9 +78,9 @@ SMELT_HD V cosh(V x) {
   });
 }
 
-// (e^2a - 1) / 2 for 0 <= a <= 10 in f32, with as few dependent steps as there can be: a = n ln 2 / 2 + r, and with p = 2^n it is
-// p (e^2r - 1) / 2 + (p - 1) / 2. One step takes n ln 2 / 2 away, for what its constant lacks is next to nothing until n is so large that
-// tanh does not see it.
+// (e^2a - 1) / 2 for 0 <= a <= 10 in f32, with as few dependent steps as there can be: a = n ln 2 /
+// 2 + r, and with p = 2^n it is p (e^2r - 1) / 2 + (p - 1) / 2. One step takes n ln 2 / 2 away, for
+// what its constant lacks is next to nothing until n is so large that tanh does not see it.
 template <class V>
 SMELT_HD V half_expm1_of_twice(V a) {
   const auto offset = like(a, format32().to_integer + format32().bias);
@@ -92,8 +92,8 @@ SMELT_HD V half_expm1_of_twice(V a) {
   return fma(power * (r * r), tail, linear);
 }
 
-// With half = (e^2|x| - 1) / 2, half / (half + 1): never above 1, and as accurate at its ends as in between, which the cheaper
-// rational approximations are not.
+// With half = (e^2|x| - 1) / 2, half / (half + 1): never above 1, and as accurate at its ends as in
+// between, which the cheaper rational approximations are not.
 template <class V>
 SMELT_HD V tanh(V x) {
   const auto of_half = [](auto x, auto half) { return copysign(half / (half + like(x, 1)), x); };

@@ -77,7 +77,8 @@ SMELT_HD V shift_left(V a, V b) {
 template <class V>
 SMELT_HD V shift_right(V a, V b) {
   const auto inside = (b >= like(b, 0)) & (b < like(b, width(b)));
-  // A shift by width - 1 leaves the sign alone, which is what lies past the width of a signed dtype.
+  // A shift by width - 1 leaves the sign alone, which is what lies past the width of a signed
+  // dtype.
   const auto shifted = a >> select(inside, b, like(b, width(b) - 1));
   return is_signed(a) ? shifted : select(inside, shifted, like(a, 0));
 }

@@ -11,8 +11,8 @@ struct LogParts {
   V exponent, fraction;
 };
 
-// With k = bits_around_one(x), x = 2^e m with 2/3 <= m < 4/3 (f64: sqrt(1/2) <= m < sqrt(2)), for a normal x, where e stands
-// in the exponent bits of k.
+// With k = bits_around_one(x), x = 2^e m with 2/3 <= m < 4/3 (f64: sqrt(1/2) <= m < sqrt(2)), for a
+// normal x, where e stands in the exponent bits of k.
 template <class V>
 SMELT_HD auto bits_around_one(V x, FloatFormat format) {
   return bits(x) - bits(like(x, pick(format, 0x1.555556p-1, 0x1.6a09e667f3bcdp-1)));
@@ -24,8 +24,8 @@ SMELT_HD I exponent_bits(I k, FloatFormat format) {
   return k & like(k, -(int64_t{1} << format.mantissa));
 }
 
-// e as a float. Not every machine shifts signed 64-bit integers or converts them: in f64 e is made positive, and put into the
-// low bits of a float.
+// e as a float. Not every machine shifts signed 64-bit integers or converts them: in f64 e is made
+// positive, and put into the low bits of a float.
 template <class V, class I>
 SMELT_HD V exponent_as_float(V x, I k, FloatFormat format) {
   constexpr double kTop = 0x1p52, kLift = 1024;

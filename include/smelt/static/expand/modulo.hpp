@@ -10,7 +10,8 @@ template <class V>
 SMELT_HD V floor_divide(V a, V b) {
   const auto zero = like(a, 0), infinite = like(a, kInfinity);
   const auto quotient = floor(a / b);
-  // Exact up to quotients of 2^24 or 2^53. Of the wrong sign where the division has rounded up to an integer.
+  // Exact up to quotients of 2^24 or 2^53. Of the wrong sign where the division has rounded up to
+  // an integer.
   const auto rest = select(abs(b) == infinite, a, fma(-quotient, b, a));
   const auto too_large = (rest != zero) & ((bits(rest) ^ bits(b)) < like(bits(a), 0));
   const auto floored = select(too_large, quotient - like(a, 1), quotient);
@@ -18,8 +19,9 @@ SMELT_HD V floor_divide(V a, V b) {
   return select(b == zero, quotient, select(undefined, like(a, kNan), floored));
 }
 
-// a modulo b in f64, in -b/2 .. b/2, for a >= 0 and b > 0 with a / b below 2^300. Each step takes off a multiple of
-// b 2^k and leaves at most half of that; the quotients stay below 2^52, so that fma(-quotient, b 2^k, a) is exact.
+// a modulo b in f64, in -b/2 .. b/2, for a >= 0 and b > 0 with a / b below 2^300. Each step takes
+// off a multiple of b 2^k and leaves at most half of that; the quotients stay below 2^52, so that
+// fma(-quotient, b 2^k, a) is exact.
 template <class V>
 SMELT_HD V centred_remainder(V a, V b) {
   const auto inverse = like(b, 1) / b;
@@ -41,7 +43,8 @@ SMELT_HD V positive_trunc_mod(V a, V b) {
   return select((b == like(b, kInfinity)) & (a < b), a, positive);
 }
 
-// The remainder of the truncated division, with the sign of a. Exact; on f64 nan where |a / b| is 2^300 and more.
+// The remainder of the truncated division, with the sign of a. Exact; on f64 nan where |a / b| is
+// 2^300 and more.
 template <class V>
 SMELT_HD V trunc_mod(V a, V b) {
   const auto on32 = [&](auto a) { return copysign(narrow(positive_trunc_mod(widen(abs(a)), widen(abs(b)))), a); };

@@ -35,8 +35,8 @@ SMELT_HD V power_32(V magnitude, V y) {
   return scaled(twice_exp2_of_rest(rest), exponent, n < like(n, -125), format32());
 }
 
-// log2(m) for sqrt(1/2) <= m < sqrt(2), to about 2^-68: with s = (m - 1) / (m + 1), log m = 2 (s + s^3/3 + s^5/5 + ...), of
-// which the leading terms are kept in pairs.
+// log2(m) for sqrt(1/2) <= m < sqrt(2), to about 2^-68: with s = (m - 1) / (m + 1), log m = 2 (s +
+// s^3/3 + s^5/5 + ...), of which the leading terms are kept in pairs.
 template <class V>
 SMELT_HD Pair<V> log2_in_pair(V m) {
   const auto f = m - like(m, 1), d = m + like(m, 1);

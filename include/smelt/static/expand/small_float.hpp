@@ -1,4 +1,5 @@
-// Floats of 8 and 16 bits, which are bits in memory and f32 in registers: to the nearest of them, and their bits. V is of f32.
+// Floats of 8 and 16 bits, which are bits in memory and f32 in registers: to the nearest of them,
+// and their bits. V is of f32.
 #pragma once
 
 #include "smelt/static/expand/algebra.hpp"
@@ -19,7 +20,8 @@ SMELT_HD constexpr double power_of_two(int exponent) {
   return power;
 }
 
-// The least f32 that is rounded past the largest number: half a step above it, which goes to the even one of both.
+// The least f32 that is rounded past the largest number: half a step above it, which goes to the
+// even one of both.
 SMELT_HD constexpr double too_large(SmallFloat f) {
   const double half_step = power_of_two(f.most - f.mantissa - 1), end = 2 * power_of_two(f.most);
   return f.has_infinity ? end - half_step : end - 3 * half_step + power_of_two(f.most - 23);
@@ -41,9 +43,11 @@ SMELT_HD V nearest_small(V x, SmallFloat f) {
   const auto odd = (raw >> like(raw, dropped)) & like(raw, 1);
   const auto near = (raw + like(raw, (1u << (dropped - 1)) - 1) + odd) & like(raw, ~((1u << dropped) - 1));
   const V normal = from_bits(as_signed(near));
-  // Those of bf16 have the exponents of f32, subnormal ones too, and a carry into the last of them is infinity.
+  // Those of bf16 have the exponents of f32, subnormal ones too, and a carry into the last of them
+  // is infinity.
   if (f.least == kBF16.least) return select(x != x, x, normal);
-  // Subnormal numbers: adding and taking away a number whose last bit is their step leaves multiples of it.
+  // Subnormal numbers: adding and taking away a number whose last bit is their step leaves
+  // multiples of it.
   const double large = power_of_two(f.least - f.mantissa + 23);
   const V magnitude = abs(x), small = (magnitude + like(x, large)) - like(x, large);
   const V finite = select(magnitude < like(x, power_of_two(f.least)), copysign(small, x), normal);

@@ -111,7 +111,8 @@ SMELT_HD V asin_tail(V x2) {
   return by_width(x2, on32, on64);
 }
 
-// asin(root) where root is |x|, or sqrt((1 - |x|) / 2) above 1/2: there asin|x| = pi/2 - 2 asin(root).
+// asin(root) where root is |x|, or sqrt((1 - |x|) / 2) above 1/2: there asin|x| = pi/2 - 2
+// asin(root).
 template <class V>
 SMELT_HD V asin_of_half(V magnitude) {
   const auto large = magnitude > like(magnitude, 0.5);

@@ -1,7 +1,8 @@
-// How many quarter turns an angle is, and what remains: the first half of sin, cos and tan, for any finite argument.
+// How many quarter turns an angle is, and what remains: the first half of sin, cos and tan, for any
+// finite argument.
 //
-// The argument is multiplied by 2/pi. Of 2/pi only the bits matter that do not contribute whole turns, which depends on
-// the exponent of the argument.
+// The argument is multiplied by 2/pi. Of 2/pi only the bits matter that do not contribute whole
+// turns, which depends on the exponent of the argument.
 #pragma once
 
 #include "smelt/static/expand/float_format.hpp"
@@ -16,8 +17,9 @@ struct Turns {
   V quarters;  // -2 .. 2
 };
 
-// Of f32, in f64. 2/pi without the bits that give whole turns is high + low, 106 bits, one pair for each range of
-// magnitudes. No f32 is nearer than 2^-31 to a multiple of pi/2, and these products are good to 2^-56 of a turn.
+// Of f32, in f64. 2/pi without the bits that give whole turns is high + low, 106 bits, one pair for
+// each range of magnitudes. No f32 is nearer than 2^-31 to a multiple of pi/2, and these products
+// are good to 2^-56 of a turn.
 template <class V>
 SMELT_HD Turns<V> turns_32(V magnitude) {
   const auto x = widen(magnitude);
@@ -45,7 +47,8 @@ struct Digits {
   V at[N];
 };
 
-// The first M of in[by ..] where c, else of in[0 ..]; what lies behind the end of `in` is not asked for.
+// The first M of in[by ..] where c, else of in[0 ..]; what lies behind the end of `in` is not asked
+// for.
 template <int M, int by, class V, class C, int N>
 SMELT_HD Digits<V, M> moved_down(const Digits<V, N>& in, C c) {
   Digits<V, M> out;
@@ -53,8 +56,8 @@ SMELT_HD Digits<V, M> moved_down(const Digits<V, N>& in, C c) {
   return out;
 }
 
-// Four neighbours of the 53-bit digits of 2/pi, the first of which is number j, for 0 <= j <= 18: each bit of j moves the
-// digits down by a power of two.
+// Four neighbours of the 53-bit digits of 2/pi, the first of which is number j, for 0 <= j <= 18:
+// each bit of j moves the digits down by a power of two.
 template <class V, class I>
 SMELT_HD Digits<V, 4> digits_of_two_over_pi(V x, I j) {
   const auto is_set = [&](int bit) { return (j & like(j, 1 << bit)) != like(j, 0); };
@@ -74,8 +77,9 @@ SMELT_HD Digits<V, 4> digits_of_two_over_pi(V x, I j) {
   return moved_down<4, 1>(below_5, is_set(0));
 }
 
-// Of f64. x = X 2^(53 j) with X below 2^107, and from 2^54 unless j is 0. The digits of 2/pi before number j give whole turns;
-// of those from j on, four are enough to know the fraction of a turn to 2^-104.
+// Of f64. x = X 2^(53 j) with X below 2^107, and from 2^54 unless j is 0. The digits of 2/pi before
+// number j give whole turns; of those from j on, four are enough to know the fraction of a turn to
+// 2^-104.
 template <class V>
 SMELT_HD Turns<V> turns_64(V x) {
   const auto k = bits(x), magic = bits(like(x, 0x1p52));
