@@ -105,10 +105,10 @@ int measure(const std::string& json) {
   for (const Row& row :
        {Row{"quantize_int8", kQuantize, {{500'000}}}, Row{"add_mul_exp", kAddMulExp, {{100'000}, {100'000}}},
         Row{"relu_layernorm", kLayernorm, {{256, 1024}}}, Row{"softmax", kSoftmax, {{256, 1024}}}}) {
-    const double anew = first_result_ms(device, row);
+    const double cold = first_result_ms(device, row);
     std::vector<double> again;
     for (int i = 0; i < 9; ++i) again.push_back(first_result_ms(device, row));
-    fmt::print("  {:38} {:10.2f} {:16.2f}\n", row.name, anew, median(again));
+    fmt::print("  {:38} {:10.2f} {:16.2f}\n", row.name, cold, median(again));
   }
   std::filesystem::remove_all(folder);
   if (!json.empty()) std::ofstream(json) << "{" << text << "}\n";

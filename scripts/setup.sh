@@ -108,7 +108,7 @@ fetch_python() {
     add_python
     echo ready >"$python_place/ready"
   else
-    echo "setup: it could not be fetched: the Python tests will be skipped. The last words were:"
+    echo "setup: it could not be fetched: the Python tests will be skipped. The last lines were:"
     tail -n 3 "$log"
     rm -rf "$python_place"
   fi
@@ -318,7 +318,7 @@ if ! install; then
   # Old lists name files that the servers have dropped.
   if [ $update_done = yes ] || { update && ! install; }; then
     tail -n 25 "$log" >&2
-    echo "setup: apt-get could not install them; its last words stand above" >&2
+    echo "setup: apt-get could not install them; see the end of its output above" >&2
     exit 1
   fi
 fi

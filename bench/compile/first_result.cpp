@@ -102,11 +102,11 @@ int measure(std::string_view where) {
     std::filesystem::remove_all(folder);
     with.cache = std::make_shared<runtime::DiskCache>(folder);
     const double first_ms = run_once(without, row).all_ms;
-    const std::vector<Times> anew = runs(without, row), again = runs(with, row);
+    const std::vector<Times> cold = runs(without, row), again = runs(with, row);
     const auto by_processor = [](const Times& a, const Times& b) { return a.processor_ms < b.processor_ms; };
-    fmt::print("{:28} {:6.1f} {:6.1f} {:6.1f} {:6.1f}  {:5.2f} {}\n", row.name, first_ms, anew[kRuns / 2].all_ms,
-               anew[0].all_ms, std::min_element(anew.begin(), anew.end(), by_processor)->processor_ms,
-               again[kRuns / 2].all_ms, anew[0].stages);
+    fmt::print("{:28} {:6.1f} {:6.1f} {:6.1f} {:6.1f}  {:5.2f} {}\n", row.name, first_ms, cold[kRuns / 2].all_ms,
+               cold[0].all_ms, std::min_element(cold.begin(), cold.end(), by_processor)->processor_ms,
+               again[kRuns / 2].all_ms, cold[0].stages);
     std::fflush(stdout);
   }
   std::filesystem::remove_all(folder);

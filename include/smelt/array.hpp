@@ -51,24 +51,24 @@ class SMELT_API Number {
 /// A multidimensional array: a cheap handle that is passed by value. It is one of
 /// - data: memory of the host or of a GPU, copied, adopted with its owner, or borrowed; any
 ///   strides;
-/// - an unevaluated value: what functions and operators make. Its dtype and shape are known at
-///   once, so that mistakes throw where
-///   they are written; eval() calculates it, and until then reading its data throws;
-/// - a number: Array(2.5). It is weak, that is, it takes the dtype of the arrays that it meets, as
-///   literals of the expression
-///   language do. A number is part of the program: each other number is another program to compile. What changes from call to call
-///   is better an array of rank 0, Array::scalar(x);
+/// - an unevaluated value: the result of functions and operators. Its dtype and shape are known
+///   immediately, so that mistakes throw where they are written; eval() calculates it, and until
+///   then reading its data throws;
+/// - a number: Array(2.5). It is weak, that is, it takes the dtype of the arrays that it is
+///   combined with, as literals of the expression language do. A number is part of the program:
+///   another number compiles another program. Use an array of rank 0, Array::scalar(x), for what
+///   changes from call to call;
 /// - nothing: Array(), for optional arguments.
 ///
-/// An array never changes, but for memory that is written (mutable_span, Function::into): `a =
-/// slice_update(a, i, v)` is what `a[i] = v` is elsewhere.
+/// An array never changes, except by writes to its memory (mutable_span, Function::into): write `a
+/// = slice_update(a, i, v)` for `a[i] = v`.
 ///
 /// Shapes broadcast as in NumPy and dtypes promote as the Array API standard says
-/// (docs/language.md). Handles may be used from several threads at once; writing to the memory of
-/// one is the caller's to synchronise.
+/// (docs/language.md). Several threads may use handles concurrently; the caller must synchronise
+/// writes to their memory.
 class SMELT_API Array : public Methods<Array> {
  public:
-  /// No array: what an optional argument is when it is left out.
+  /// No array: an optional argument that is left out.
   Array() = default;
   /// A weak number. Throws UserError for an unsigned integer above the largest int64.
   template <class T>
@@ -136,8 +136,8 @@ class SMELT_API Array : public Methods<Array> {
         for (const T& value : row) *to++ = value;
     return made;
   }
-  /// Numbers of several types, which become one as in C++: {1, 2.5f} is F32, {1, int64_t{2}} is
-  /// I64. Throws UserError for bools among numbers, and for uint64_t among signed integers.
+  /// Numbers of several types, converted as in C++: {1, 2.5f} is F32, {1, int64_t{2}} is I64.
+  /// Throws UserError for bools among numbers, and for uint64_t among signed integers.
   static Array from(std::initializer_list<Number> values) {
     return from(values, {static_cast<int64_t>(values.size())});
   }
@@ -151,7 +151,8 @@ class SMELT_API Array : public Methods<Array> {
     const size_t count = count_of(dims);
     return copy_of(values, dtype_of<T>, count, std::move(dims));
   }
-  /// An array of rank 0: an argument of kernels, so that another value needs no other kernel.
+  /// An array of rank 0: an argument of kernels, so that another value does not compile another
+  /// kernel.
   template <Element T>
   static Array scalar(T value) {
     return copy_of(&value, dtype_of<T>, 1, {});
@@ -161,8 +162,8 @@ class SMELT_API Array : public Methods<Array> {
   static Array empty(Dims dims, DType dtype);
 
   /// The caller's memory, read (and written, unless it is const) in place: it must outlive the
-  /// array and all that is made of it. Strides count elements, may be 0 or negative, and are
-  /// row-major when left out; `offset` is the place of the first element in `memory`. Throws
+  /// array and everything computed from it. Strides count elements, may be 0 or negative, and are
+  /// row-major when left out; `offset` is the position of the first element in `memory`. Throws
   /// UserError when an index would leave `memory`.
   template <std::ranges::contiguous_range R>
   requires Element<std::ranges::range_value_t<R>> && std::ranges::borrowed_range<R>
@@ -171,17 +172,16 @@ class SMELT_API Array : public Methods<Array> {
     return borrow_range(std::ranges::data(memory), dtype_of<std::remove_const_t<T>>, std::ranges::size(memory),
                         std::move(dims), std::move(strides), offset, std::is_const_v<T>);
   }
-  /// The same for memory at an address, whose length nobody can check.
+  /// The same for memory at an address, whose length is not checked.
   template <class T>
   requires Element<std::remove_const_t<T>>
   static Array borrow(T* memory, Dims dims, Dims strides = {}) {
     return adopt(memory, dtype_of<std::remove_const_t<T>>, std::move(dims), std::move(strides), nullptr);
   }
   /// Memory that `owner` keeps alive; it is released with the last array that uses it. `data` is
-  /// the address of the element of index 0; strides as for borrow(). Nothing can be checked here
-  /// but the shape.
+  /// the address of the element of index 0; strides as for borrow(). Only the shape is checked.
   static Array adopt(void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner);
-  /// The same for memory that must not be written.
+  /// The same for read-only memory.
   static Array adopt(const void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner);
   /// The memory of a vector, moved into the array.
   template <Element T>
@@ -196,7 +196,7 @@ class SMELT_API Array : public Methods<Array> {
   bool defined() const { return node_ != nullptr; }  ///< false for Array()
   /// Whether its data can be read now.
   bool evaluated() const;
-  /// Of a number: what it has alone, I64, F32 or Bool.
+  /// Of a number: its dtype on its own, I64, F32 or Bool.
   DType dtype() const;
   int ndim() const;  ///< number of axes
   /// The sizes. Inside of a function that is being compiled for many sizes it may be unknown; then
@@ -262,12 +262,12 @@ class SMELT_API Array : public Methods<Array> {
   }
 
   /// An element, a row, a slice: x[3], x[slice(1, -1)], x[{0, ellipsis, newaxis, slice(none, none,
-  /// -1)}], x[indices] as NumPy has them; nothing is moved. Integers drop an axis. One array of
-  /// integers may be among the items: take() along that axis. Bounds of slices are clamped as in
-  /// NumPy. What it gives is another array: slice_update() replaces a part.
+  /// -1)}], x[indices] as NumPy has them; nothing is moved. Integers drop an axis. One of the items
+  /// may be an array of integers: take() along that axis. Bounds of slices are clamped as in NumPy.
+  /// The result is another array: slice_update() replaces a part.
   Array operator[](const Indices& index) const;
 
-  Array& operator+=(const Located& b) &;  ///< x = x + b: another value, not another content of the memory
+  Array& operator+=(const Located& b) &;  ///< x = x + b: another value; the memory does not change
   Array& operator-=(const Located& b) &;  ///< x = x - b
   Array& operator*=(const Located& b) &;  ///< x = x * b
   Array& operator/=(const Located& b) &;  ///< x = x / b
@@ -352,19 +352,20 @@ class Located {
   Where where_;
 };
 
-/// The array in a file that numpy.save wrote (.npy). Throws UserError, with the path, for what is
-/// none.
+/// The array in a file that numpy.save wrote (.npy). Throws UserError, with the path, for any other
+/// file.
 SMELT_API Array load(const std::string& path);
 /// Writes the array to a file that numpy.load reads (.npy). Throws UserError when it is not
-/// evaluated, for BF16 and floats of 8 bits, which NumPy has not, and when the file cannot be
-/// written; then no file is left half written.
+/// evaluated, for BF16 and floats of 8 bits, which NumPy lacks, and when the file cannot be
+/// written; an incomplete file is never left.
 SMELT_API void save(const std::string& path, const Array& array);
 
-/// Calculates the values as one plan, so that what they share is calculated once, and keeps the
-/// results in the arrays (all their copies see them). What is evaluated already stays. The compiled
-/// plan is kept for later calls: the same expression on other data of the same dtypes and ranks is
-/// not compiled again. Runs on the GPU when the data is there, else on the CPU. Throws UserError
-/// when arrays are on different devices, and for what only the data shows (an index out of range).
+/// Calculates the values as one plan, so that shared parts are calculated once, and keeps the
+/// results in the arrays (all their copies see them). Evaluated values are not calculated again.
+/// The compiled plan is kept for later calls: the same expression on other data of the same dtypes
+/// and ranks is not compiled again. Runs on the GPU when the data is there, else on the CPU. Throws
+/// UserError when arrays are on different devices, and for errors in the data (an index out of
+/// range).
 SMELT_API void eval(const std::vector<Array>& values);
 /// \overload
 template <class... More>

@@ -1,5 +1,5 @@
 /// \file
-/// What some functions are told by a name.
+/// Named options of functions.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace smelt {
 
 /// How gelu() is calculated.
 enum class Approximate : uint8_t { None, Tanh };
-/// How a loss becomes one number, or stays one for each element.
+/// How a loss is reduced to one number, or not reduced.
 enum class Reduction : uint8_t { Mean, Sum, None };
-/// What take() and scatter() make of an index that is out of range; Drop: nothing is written
-/// (scatters only).
+/// How take() and scatter() treat an index that is out of range; Drop: nothing is written (scatters
+/// only).
 enum class OutOfRange : uint8_t { Raise, Clip, Wrap, Drop };
-/// What stands outside of an array, as numpy.pad has it: a value; the outermost element; the array
-/// mirrored without and with that element; the array again.
+/// The values outside of an array, as in numpy.pad: a constant; the outermost element; the array
+/// mirrored without and with that element; the array repeated.
 enum class PadMode : uint8_t { Constant, Edge, Reflect, Symmetric, Wrap };
 
 }  // namespace smelt

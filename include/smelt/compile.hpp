@@ -21,13 +21,13 @@
 
 namespace smelt {
 
-/// How compile() builds.
+/// Options of compile().
 struct SMELT_API Options {
   Device device;             ///< where calls run whose arrays are in host memory; arrays on a GPU run there
   bool fuse = true;          ///< false: one kernel per operation, to compare with
-  int threads = 0;           ///< of the CPU that a call may use; 0: all that the process has
+  int threads = 0;           ///< threads of the CPU that a call may use; 0: all of the process
   bool tune = false;         ///< the first call times other schedules, and the fastest is kept on disk
-  int max_executables = 64;  ///< that a function keeps; the one not used for longest goes first
+  int max_executables = 64;  ///< that a function keeps; the least recently used one is dropped first
   /// The name of max_executables until the next version.
   struct Most {
     Most() = default;
@@ -40,8 +40,8 @@ struct SMELT_API Options {
   std::vector<std::string>
       parameters;  ///< what messages and explain() call the parameters; compile({"x", "gain"}, f) writes it
 
-  /// Sizes of one axis of one argument, counted from 0, axes below 0 from the end, are to be built
-  /// in (fixed) or to stay open (dynamic), whatever the policy of compile() says.
+  /// The size of this axis of this argument, counted from 0, axes below 0 from the end, is built in
+  /// (fixed) or open (dynamic), regardless of the policy of compile().
   Options& fixed(int argument, int axis) { return pin(argument, axis, true); }
   Options& dynamic(int argument, int axis) { return pin(argument, axis, false); }  ///< \copydoc fixed
 
@@ -303,14 +303,14 @@ std::string kinds_of() {
 
 }  // namespace detail
 
-/// A call whose arrays are fixed (Function::bind): all is laid out, so that running it costs little
-/// more than the kernels. It keeps its arrays alive. One thread at a time may run it; other threads
-/// bind their own.
+/// A call whose arrays are fixed (Function::bind): everything is prepared, so that running it costs
+/// little more than the kernels. It keeps its arrays alive. One thread at a time may run it; other
+/// threads bind their own.
 class SMELT_API Bound {
  public:
   /// Reads the arrays as they are now and writes the outputs; no checks, no allocation. On a GPU it
-  /// returns when the work is queued. Throws UserError for what only the data shows (an index out
-  /// of range; on a GPU synchronize() does).
+  /// returns when the work is queued. Throws UserError for errors in the data (an index out of
+  /// range; on a GPU synchronize() throws).
   void operator()() const;
   /// Waits for a GPU; nothing on the CPU.
   void synchronize() const;
@@ -327,7 +327,7 @@ class SMELT_API Bound {
 template <class Signature>
 class Function;
 
-/// What compile() makes of a C++ function of arrays: called like it, but with data. A cheap handle;
+/// The compiled form of a C++ function of arrays: called like it, but with data. A cheap handle;
 /// safe to call from many threads.
 template <detail::Returned Result, detail::Parameter... Parameters>
 class Function<Result(Parameters...)> {
@@ -346,7 +346,7 @@ class Function<Result(Parameters...)> {
   /// Runs the function on data, compiling first when no executable supports these dtypes, ranks and
   /// sizes. When an argument is unevaluated nothing runs: the function becomes part of the
   /// expression, and the result is unevaluated too. Throws UserError when the arrays do not fit the
-  /// function, with the message of the operation that does not take them.
+  /// function, with the message of the operation that rejects them.
   Result operator()(const Parameters&... arguments) const {
     const detail::Flat flat = detail::flatten(arguments...);
     return detail::Results<Result>::of(any_.call(flat.arrays, flat.lists));
@@ -399,10 +399,10 @@ class Function<Result(Parameters...)> {
   void expect_kernels(int count) const { any_.expect_kernels(count); }
   /// The executables it has, in the order in which they were compiled.
   std::vector<Specialization> specializations() const { return any_.specializations(); }
-  /// How many were compiled, those that were dropped since included.
+  /// How many were compiled, including those that were dropped since.
   int compile_count() const { return any_.compile_count(); }
 
-  /// A source file with this call's program as a function of its own, which needs no smelt, as
+  /// A source file with this call's program as a separate function, which does not need smelt, as
   /// `smelt emit` writes it. `target` is "cpp" (C++17, for CPUs), "cuda" (for nvcc, for the GPU at
   /// hand), an architecture, "sm_90" (the same for GPUs elsewhere), or "opencl" (its kernels in
   /// OpenCL C). The comment at the top says what the function takes and how to compile it. Throws
@@ -414,11 +414,11 @@ class Function<Result(Parameters...)> {
   }
 
   /// Writes all executables that it has, with their code, to a file that load_function() reads
-  /// where no compiler is (smelt/saved.hpp). Without `targets` for the devices that they were
-  /// compiled for; else for these: "cpu" (this machine's), "x86-64", "x86-64-v2", "x86-64-v3",
+  /// without a compiler (smelt/saved.hpp). By default for the devices that they were compiled for;
+  /// else for these `targets`: "cpu" (this machine's), "x86-64", "x86-64-v2", "x86-64-v3",
   /// "x86-64-v4", "sm_90" and the like. Throws UserError when nothing is compiled yet, for
-  /// operations of the user's own code, and when the file cannot be written; then a file that was
-  /// there is as it was.
+  /// operations of the user's own code, and when the file cannot be written; an existing file is
+  /// then unchanged.
   void save(const std::string& path, const std::vector<std::string>& targets = {}) const {
     any_.save(path, targets, saved_parameters(), saved_results());
   }
@@ -435,21 +435,22 @@ class Function<Result(Parameters...)> {
   detail::AnyFunction any_;
 };
 
-/// Makes a function of arrays, a lambda or a plain function, into one that runs as few kernels.
+/// Compiles a function of arrays, a lambda or a plain function, into one that runs as few kernels.
 /// Parameters are Array or std::vector<Array>; it returns Array, a std::pair, std::tuple,
 /// std::array or std::vector of them, or a pair of an Array and a vector. Nothing is compiled
 /// before the
-/// first call: then the callable is called with arrays that have dtypes and shapes but no data (so
-/// a branch on data cannot be written, and arrays that it captures are those of then; their memory
-/// is read by every call); again for every executable.
+/// first call: then, and again for every executable, the callable is traced: it is called with
+/// arrays that have dtypes and shapes but no data. So it cannot branch on data, and arrays that it
+/// captures are bound at that time; their memory is read by every call.
 ///
 /// One executable supports many sizes. Of an argument of rank 2 and more the first size is left
-/// open and the others are built in, since kernels are best when they know the length of a row; the
-/// size of an argument of rank 1 is open unless it equals an inner size of another argument; first
-/// sizes that are equal are one size; 1 is built in, because it broadcasts. Sizes far from those of
-/// the call that an executable was compiled for get another one, when other kernels are better for
-/// them. Where the callable needs to know an open size, all sizes are built in. Options::fixed and
-/// Options::dynamic overrule that. Function::specializations tells what was compiled and why.
+/// open and the others are built in, since kernels are fastest when they know the length of a row;
+/// the size of an argument of rank 1 is open unless it equals an inner size of another argument;
+/// first sizes that are equal are one size; 1 is built in, because it broadcasts. Sizes far from
+/// those of the call that an executable was compiled for get another one, when other kernels are
+/// better for them. Where the callable needs to know an open size, all sizes are built in.
+/// Options::fixed and Options::dynamic override that. Function::specializations lists what was
+/// compiled and why.
 template <class Callable>
 auto compile(Callable&& callable, Options options = {}) {
   using F = std::decay_t<Callable>;

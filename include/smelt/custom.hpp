@@ -18,13 +18,13 @@ namespace detail {
 struct CustomState;
 }
 
-/// The type of a result of an operation of your own.
+/// The type of a result of a custom operation.
 struct CustomType {
   DType dtype;  ///< of its elements
-  Sizes shape;  ///< sizes may be those of inputs, x.extent(0), and what is calculated from them
+  Sizes shape;  ///< sizes may be those of inputs, x.extent(0), and expressions of these
 };
 
-/// What the gradient of an operation of your own is made of.
+/// The arguments of the gradient of a custom operation.
 struct CustomGradient {
   std::vector<Array> inputs;   ///< of the call
   std::vector<Array> outputs;  ///< its results
@@ -32,23 +32,22 @@ struct CustomGradient {
   std::vector<Array> cotangents;
 };
 
-/// An operation whose code you write: `cpu`, `cuda`, or both, for the devices on which it is to
-/// run.
+/// An operation whose code you write: `cpu`, `cuda`, or both, for the devices on which it runs.
 struct CustomOperation {
   std::string name;  ///< letters, digits and _
   /// The type of its result for these inputs; without it, that of the first input.
   std::function<CustomType(const std::vector<Array>& inputs)> output = {};
   /// The types of its results, when there are several: in place of `output`.
   std::function<std::vector<CustomType>(const std::vector<Array>& inputs)> outputs = {};
-  /// Writes the outputs. Runs in the thread that evaluates, and an exception reaches its caller as
-  /// it is. Evaluations in several threads may call it at the same time.
+  /// Writes the outputs. Runs in the thread that evaluates, and an exception reaches its caller
+  /// unchanged. Evaluations in several threads may call it concurrently.
   std::function<void(const CustomCall&)> cpu = {};
   std::optional<CudaKernel> cuda = {};  ///< for NVIDIA GPUs
-  bool pure = false;                    ///< true: equal calls on equal inputs are made once
+  bool pure = false;                    ///< true: equal calls on equal inputs run once
   /// Its gradient: for each input the product of the cotangents with the derivative by it, of the
-  /// shape of the input, or Array() where there is none. A formula over what it is given; it may
-  /// call other operations of your own, and is called when a gradient is built. Without it a
-  /// gradient through the operation is a UserError.
+  /// shape of the input, or Array() where there is none. A formula over its argument; it may call
+  /// other custom operations, and is called when a gradient is built. Without it a gradient through
+  /// the operation is a UserError.
   std::function<std::vector<Array>(const CustomGradient&)> gradient = {};
 };
 
@@ -56,22 +55,22 @@ struct CustomOperation {
 /// are compiled once.
 class SMELT_API Custom {
  public:
-  /// Throws UserError for a name that is none, and when there is no code at all.
+  /// Throws UserError for an invalid name, and when there is no code.
   explicit Custom(CustomOperation operation);
 
   /// An unevaluated array, of an operation with one result. Inputs are stored before it, row-major,
-  /// and what reads it is another kernel. They have at least one axis; a number is given as an
+  /// and its readers are other kernels. Inputs have at least one axis; a number is passed as an
   /// array of one element.
   Array operator()(const std::vector<Array>& inputs) const;
-  /// All results of one call. Evaluated together, they take one call of the code.
+  /// All results of one call. If they are evaluated together, the code is called once.
   std::vector<Array> all(const std::vector<Array>& inputs) const;
 
  private:
   std::shared_ptr<const detail::CustomState> state_;
 };
 
-/// Custom(operation)(inputs), for an operation that is called in one place. Where it is evaluated
-/// again and again, keep a Custom.
+/// Custom(operation)(inputs), for an operation that is called in one place. If it is evaluated
+/// repeatedly, keep a Custom.
 SMELT_API Array custom(CustomOperation operation, const std::vector<Array>& inputs);
 
 }  // namespace smelt

@@ -1,5 +1,5 @@
 /// \file
-/// What the code of an operation of your own is told when it runs.
+/// The arguments of a custom operation's code.
 #pragma once
 
 #include <array>
@@ -48,8 +48,8 @@ struct CustomInput {
   }
 };
 
-/// An array that the code writes, all of it; what it held before is undefined. Memory as that of a
-/// CustomInput.
+/// An array that the code must write completely; it is not initialised. Its memory is like that of
+/// a CustomInput.
 struct CustomOutput {
   DType dtype{};              ///< of its elements
   std::vector<int64_t> dims;  ///< its sizes, outermost first

@@ -16,8 +16,8 @@ struct DeviceState;
 
 /// The CPU, an NVIDIA GPU, or a device of OpenCL. A cheap handle: copies mean the same device.
 ///
-/// What is compiled runs on the CPU, unless Options::device says otherwise or the arrays live on a
-/// GPU. Arrays made from host memory live on the CPU; Array::to moves them.
+/// Programs run on the CPU, unless Options::device says otherwise or the arrays are on a GPU.
+/// Arrays made from host memory are on the CPU; Array::to moves them.
 class SMELT_API Device {
  public:
   /// The CPU. Without libLLVM nothing compiles for it (Options::fallback); see missing().
@@ -41,8 +41,8 @@ class SMELT_API Device {
   /// When it is not usable: what was tried, and the command that installs it. Else empty.
   const std::string& missing() const;
 
-  /// Until all that smelt and others have queued on it is done, in every stream; nothing on the
-  /// CPU. Throws what went wrong meanwhile, and UserError when the device is not here.
+  /// Waits until all that smelt and others have queued on it is done, in every stream; nothing on
+  /// the CPU. Throws the errors of that work, and UserError when the device is not available.
   void synchronize() const;
 
   /// Whether two handles mean the same device.

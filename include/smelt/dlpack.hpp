@@ -51,7 +51,7 @@ struct ManagedTensorVersioned {
   uint64_t flags;                                 ///< kReadOnly, kIsCopied
   Tensor tensor;                                  ///< the array
 };
-/// DLManagedTensor, of DLPack before 1.0: it cannot say that memory must not be written.
+/// DLManagedTensor, of DLPack before 1.0, which has no flag for read-only memory.
 struct ManagedTensor {
   Tensor tensor;                         ///< the array
   void* manager_ctx;                     ///< the producer's
@@ -77,21 +77,19 @@ static_assert(sizeof(void*) != 8 || (sizeof(ManagedTensor) == 64 && offsetof(Man
 
 namespace smelt {
 
-/// The array in place, in host memory or on a CUDA GPU. It takes `managed` over: its deleter is
-/// called once, when the last array that uses the memory is gone, or at once when this throws.
-/// Throws UserError for another major version, for a device or an element type that smelt does not
-/// have, and for a null pointer. Of a GPU the data must be ready in smelt's stream: synchronise the
-/// producer before.
+/// The array in place, in host memory or on a CUDA GPU. It takes ownership of `managed`: its
+/// deleter is called once, when the last array that uses the memory is destroyed, or immediately
+/// when this throws. Throws UserError for another major version, for a device or an element type
+/// that smelt does not have, and for a null pointer. On a GPU the data must be ready in smelt's
+/// stream: synchronise the producer before.
 SMELT_API Array from_dlpack(dlpack::ManagedTensorVersioned* managed);
 /// \overload
 SMELT_API Array from_dlpack(dlpack::ManagedTensor* managed);
 
-/// The data in place, which lives until the consumer calls the deleter, whatever becomes of the
-/// array. Memory that must not be written has the flag kReadOnly. Throws UserError when the array
-/// is not evaluated.
+/// The data in place, which lives until the consumer calls the deleter, independently of the array.
+/// Read-only memory has the flag kReadOnly. Throws UserError when the array is not evaluated.
 SMELT_API dlpack::ManagedTensorVersioned* to_dlpack(const Array& array);
-/// The same for consumers from before DLPack 1.0. Throws UserError for memory that must not be
-/// written too.
+/// The same for consumers from before DLPack 1.0. Throws UserError for read-only memory, too.
 SMELT_API dlpack::ManagedTensor* to_dlpack_legacy(const Array& array);
 
 }  // namespace smelt

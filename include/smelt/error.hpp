@@ -15,8 +15,8 @@ class SMELT_API Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The program, the shapes, the data or the machine is at fault. The message says what, where, with
-/// the values, and what to do.
+/// An error of the program, the shapes, the data or the machine. The message says what is wrong,
+/// where, with the values, and what to do.
 class SMELT_API UserError : public Error {
  public:
   using Error::Error;

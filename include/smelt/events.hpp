@@ -1,6 +1,5 @@
 /// \file
-/// What smelt does beside running kernels, as it happens; and what it may do when nothing can
-/// compile.
+/// Events of the runtime (compilation, caching, loading), and the policy without a compiler.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ struct Event {
     CacheHit,     ///< code of a kernel came from the cache on disk
     CacheStored,  ///< code of a kernel was written to the cache on disk
     Loaded,       ///< code of a kernel was loaded into the process, or onto the GPU
-    FellBack,     ///< no compiler is there, and the reference interpreter will run the program
+    FellBack,     ///< there is no compiler, and the reference interpreter will run the program
   };
   Kind kind = Kind::Compiled;  ///< what happened
   std::string program;         ///< Options::name, or the program of the command line
@@ -36,23 +35,23 @@ SMELT_API const char* name_of(Event::Kind kind);
 /// Takes events.
 using OnEvent = std::function<void(const Event&)>;
 
-/// Gives every event of this process to `callback` from now on; an empty one stops that. Returns
-/// the callback before. Kernels are compiled side by side, so it may be called from several threads
-/// at once. What it throws is dropped.
+/// Passes every event of this process to `callback` from now on; an empty one stops that. Returns
+/// the previous callback. Kernels are compiled in parallel, so several threads may call it
+/// concurrently. Its exceptions are ignored.
 SMELT_API OnEvent on_event(OnEvent callback);
 
-/// What happens to a program that cannot be compiled because libLLVM is not there. The reference
+/// The policy for a program that cannot be compiled because there is no libLLVM. The reference
 /// interpreter gives the same results to within rounding, but takes a hundred times as long and
-/// more. A GPU without NVRTC is an error always.
+/// more. A GPU without NVRTC is always an error.
 enum class Fallback : uint8_t {
   Error,  ///< UserError, which says what to install
   Warn,   ///< the interpreter runs it; on_event() gets Event::Kind::FellBack
   Allow,  ///< the interpreter runs it
 };
 
-/// For every program that does not say otherwise (Options::fallback). At first Fallback::Error.
+/// For every program without Options::fallback. The default is Fallback::Error.
 SMELT_API void set_fallback(Fallback fallback);
-/// What set_fallback() said last.
+/// The policy that set_fallback() set.
 SMELT_API Fallback fallback();
 
 }  // namespace smelt

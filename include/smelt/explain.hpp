@@ -16,17 +16,17 @@ namespace detail {
 struct ExplanationState;
 }
 
-/// One executable of a function: what it serves, and why it was compiled.
+/// One executable of a function: the calls that it supports, and why it was compiled.
 struct Specialization {
   std::string types;      ///< "f32[B, 1024], f32[1024]": sizes that are names may be any (but 1), numbers are built in
-  std::string reason;     ///< "the first call", or what no executable before it served
-  std::string exact;      ///< when it serves these sizes alone: why
+  std::string reason;     ///< "the first call", or what no existing executable supported
+  std::string exact;      ///< when it supports these sizes alone: why
   int kernels = 0;        ///< launches of one call
   double compile_ms = 0;  ///< from the traced program to code
 };
 
-/// What became one kernel, what did not, and why; how many bytes move. Data first: text() and
-/// json() are the same in words, as `smelt explain` prints them.
+/// Which operations are fused, which are not, and why; how many bytes move. text() and json() are
+/// the same as text, as `smelt explain` prints it.
 struct SMELT_API Explanation {
   /// An array that a kernel reads or writes.
   struct Value {
@@ -45,7 +45,7 @@ struct SMELT_API Explanation {
     std::string strategy;               ///< "pointwise", "row", "column", "tiled", "split"
     std::string note;                   ///< one line about how it runs
     std::string rebuilt;                ///< why the schedule is not the first, and what tuning found
-    std::string untuned;                ///< why tuning was asked for and measured nothing
+    std::string untuned;                ///< why tuning was requested but measured nothing
     std::vector<Operation> operations;  ///< in the order of the program
     std::vector<Value> reads;           ///< from memory
     std::vector<Value> writes;          ///< to memory

@@ -1,6 +1,6 @@
 /// \file
 /// Gradients in reverse mode, of functions and of values that are not calculated yet. They are
-/// values like any others: they are fused with what they are made of, may be compiled, and have
+/// values like any others: they fuse with the values that they depend on, may be compiled, and have
 /// gradients themselves.
 #pragma once
 
@@ -14,14 +14,15 @@
 
 namespace smelt {
 
-/// The derivative of `value`, a float of rank 0, by every element of `by`: of the dtype and shape
-/// of `by`, which is a float. `value` is unevaluated; `by` is data or a value that it was made of.
-/// What is evaluated on the way counts as a constant, as in every expression: take the gradient
-/// before eval(), or gradient(f, argument), where nothing can be evaluated in between. Throws
-/// UserError when `value` is no such number, is not made of `by`, or has an operation without a
-/// derivative between them. docs/numerics.md has what the derivatives are where there are several.
+/// The derivative of `value`, a float of rank 0, with respect to every element of `by`, with the
+/// dtype and shape of `by`, which is a float. `value` is unevaluated; `by` is data or a value that
+/// it depends on. Intermediate values that are evaluated are constants, as in every expression:
+/// take the gradient before eval(), or use gradient(f, argument), where nothing can be evaluated in
+/// between. Throws UserError when `value` is no such number, does not depend on `by`, or has an
+/// operation without a derivative between them. docs/numerics.md lists the derivatives at points
+/// where there are several.
 SMELT_API Array gradient(const Array& value, const Array& by);
-/// The same by several arrays, in one sweep.
+/// The same with respect to several arrays, in one sweep.
 SMELT_API std::vector<Array> gradient(const Array& value, const std::vector<Array>& by);
 /// \overload
 inline std::vector<Array> gradient(const Array& value, std::initializer_list<Array> by) {
@@ -30,8 +31,8 @@ inline std::vector<Array> gradient(const Array& value, std::initializer_list<Arr
 
 /// The product of cotangents with the derivatives of values (a vector-Jacobian product): for each
 /// of `by` the sum over the values of cotangent times derivative. Values and cotangents come in
-/// pairs of one shape; a cotangent takes the dtype of its value. A value that is not made of `by`
-/// counts as a constant; when none is, UserError.
+/// pairs of one shape; a cotangent takes the dtype of its value. A value that does not depend on
+/// `by` is a constant; when no value does, UserError.
 SMELT_API std::vector<Array> vjp(const std::vector<Array>& values, const std::vector<Array>& by,
                                  const std::vector<Array>& cotangents);
 
@@ -107,7 +108,7 @@ concept Differentiable = requires {
 
 }  // namespace detail
 
-/// The gradient of a function as a function of the same parameters: by its argument number
+/// The gradient of a function as a function of the same parameters, with respect to argument number
 /// `argument`, counted from 0.
 ///
 ///     auto loss = [](Array w, Array x, Array y) { return mse(sum(x * w, -1), y); };
@@ -118,8 +119,8 @@ concept Differentiable = requires {
 /// called with arrays that have dtypes and shapes but no data, as compile() calls it; an array that
 /// it captures is a constant. An argument that it does not use has the gradient 0. The result is an
 /// Array, or, when one of the parameters is a list, a std::vector<Array> with the gradients of all
-/// arrays of the argument. A number as an argument, f(2.0), counts as an f32. Throws UserError,
-/// when it is called, for an argument that is no float, and as gradient(value, by) does.
+/// arrays of the argument. A number as an argument, f(2.0), counts as an f32. When it is called,
+/// throws UserError for an argument that is not a float, and in the cases of gradient(value, by).
 template <detail::Differentiable Callable>
 auto gradient(Callable function, int argument = 0) {
   using Signature = typename detail::SignatureOf<Callable>::type;
@@ -129,8 +130,8 @@ auto gradient(Callable function, int argument = 0) {
     return Types::of(derivative(arguments...).gradients);
   });
 }
-/// By several arguments: the gradients by all their arrays in one list, in the order of the
-/// parameters.
+/// With respect to several arguments: the gradients for all their arrays in one list, in the order
+/// of the parameters.
 template <detail::Differentiable Callable>
 auto gradient(Callable function, std::vector<int> arguments) {
   using Signature = typename detail::SignatureOf<Callable>::type;
@@ -144,7 +145,7 @@ auto gradient(Callable function, std::initializer_list<int> arguments) {
   return gradient(std::move(function), std::vector<int>(arguments));
 }
 
-/// The value of the function beside its gradient: a std::pair of the two, which are calculated
+/// The value of the function and its gradient: a std::pair of the two, which are calculated
 /// together.
 ///
 ///     const auto [loss, slope] = compile(value_and_gradient(f))(w, x, y);

@@ -1,5 +1,5 @@
 /// \file
-/// What shapes, axes and subscripts are made of: sizes that may not be known yet, axes, slices.
+/// Types for shapes, axes and subscripts: sizes that may not be known yet, axes, slices.
 #pragma once
 
 #include <concepts>
@@ -98,8 +98,8 @@ class Axis {
   int axis_ = 0;
 };
 
-/// Axes of an array: -1, {0, 1}, or {} for what a function does without (mostly all axes). Negative
-/// ones count from the end. A list that has none is {}.
+/// Axes of an array: -1, {0, 1}, or {} for the default of a function (mostly all axes). Negative
+/// ones count from the end.
 class Axes {
  public:
   Axes() = default;  ///< none named
@@ -122,7 +122,7 @@ class Axes {
 struct KeepDims {
   bool value = false;              ///< true keeps them
   constexpr KeepDims() = default;  ///< drops them
-  /// No integer, which would be taken for something else.
+  /// Integers are refused, since they could be meant as an axis.
   constexpr KeepDims(std::same_as<bool> auto keep) : value(keep) {}  // NOLINT: meant to convert, but not integers
 };
 /// mean(x, -1, keepdims)
@@ -144,7 +144,7 @@ inline Slice slice(std::optional<Size> start, std::optional<Size> stop, int64_t 
 }
 /// The whole axis.
 inline Slice slice() { return {}; }
-/// The elements from `start` on. Elsewhere one bound is where a slice stops.
+/// The elements from `start` on. In Python, slice(n) is the elements before n.
 [[deprecated("write slice(start, none), or slice(none, stop)")]] inline Slice slice(std::optional<Size> start) {
   return {std::move(start), {}, 1};
 }
@@ -165,7 +165,7 @@ class SMELT_API Index {
   template <std::integral T>
   requires(!std::same_as<T, bool>) Index(T element, Where where = Where::here())  // NOLINT: meant to convert
       : kind_(Kind::Element), slice_{Size(element), {}, 1}, where_(where) {}
-  /// An element whose place is a size.
+  /// An element whose index is a size.
   Index(const Size& element, Where where = Where::here())  // NOLINT: meant to convert
       : kind_(Kind::Element), slice_{element, {}, 1}, where_(where) {}
   /// A slice.
@@ -191,8 +191,7 @@ class SMELT_API Index {
   Where where_;
 };
 
-/// What stands between the brackets of a subscript: one item, or {0, ellipsis, newaxis, slice(1,
-/// -1)}.
+/// The content of the brackets of a subscript: one item, or {0, ellipsis, newaxis, slice(1, -1)}.
 class Indices {
  public:
   Indices(std::initializer_list<Index> items) : items_(items) {}  ///< {0, slice(1, -1)}

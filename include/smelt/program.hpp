@@ -27,7 +27,7 @@ struct SMELT_API ProgramInputs {
 };
 }  // namespace detail
 
-/// What compile_text() makes: a function of named arrays. A cheap handle; safe to call from many
+/// The result of compile_text(): a function of named arrays. A cheap handle; safe to call from many
 /// threads.
 class SMELT_API Program {
  public:
@@ -142,8 +142,8 @@ class SMELT_API Program {
 
 /// A program with `input` statements, or an expression whose arrays are `parameters`:
 /// compile_text("exp((x + y) * 2)", {"x", "y"}). Sizes that the program names stay open; of an
-/// expression the policy of compile() decides. Throws UserError for what is no program, with line
-/// and caret as the command line shows it; `options.name` stands for the file.
+/// expression the policy of compile() decides. Throws UserError for an invalid program, with line
+/// and caret as on the command line, where `options.name` is the name of the file.
 SMELT_API Program compile_text(const std::string& source, Options options = {});
 /// \overload
 SMELT_API Program compile_text(const std::string& expression, std::vector<std::string> parameters,

@@ -1,6 +1,6 @@
 /// \file
-/// What a service decides about the process: threads, memory, the cache on disk, and what debuggers
-/// and profilers see.
+/// Settings of the process: threads, memory, the cache on disk, and what debuggers and profilers
+/// see.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ namespace smelt {
 
 // ---- threads
 
-/// The threads of the CPU that one call may use, in the whole process; 0, as at first: all that the
-/// process has. The least counts of this, of ThreadLimit and of Options::threads. Calls that run at
-/// the same time share the threads evenly. Results do not depend on any of it.
+/// The threads of the CPU that one call may use, in the whole process; 0, the default: all of the
+/// process. The smallest of this, ThreadLimit and Options::threads applies. Concurrent calls share
+/// the threads evenly. Results do not depend on any of it.
 SMELT_API void set_threads(int threads);
 
-/// While it lives, calls of this thread use at most so many threads of the CPU; 1: the thread
-/// itself alone. Limits nest; the inner one counts.
+/// While it lives, calls of this thread use at most this number of threads of the CPU; 1: only the
+/// thread itself. Limits nest; the inner one applies.
 class SMELT_API ThreadLimit {
  public:
   /// Throws UserError for less than 1.
@@ -37,37 +37,36 @@ class SMELT_API ThreadLimit {
 };
 
 /// Runs task(0) to task(count - 1), in any order, on any threads, and returns when all are done.
-/// Tasks throw nothing.
+/// Tasks do not throw.
 using ThreadPool = std::function<void(int count, const std::function<void(int index)>& task)>;
-/// Loops of kernels run on these threads, not on smelt's own; an empty pool brings those back.
-/// `count` is the number of threads that a call may use; each task works until nothing is left, so
-/// that fewer threads than tasks are fine. Calls that run meanwhile finish with the pool that they
-/// began with.
+/// Loops of kernels run on these threads, not on smelt's own; an empty pool restores those. `count`
+/// is the number of threads that a call may use; each task runs until no work is left, so the pool
+/// may have fewer threads than tasks. Running calls finish with the pool that they started with.
 SMELT_API void set_thread_pool(ThreadPool pool);
 
 // ---- memory
 
 /// Where the memory of arrays and temporaries comes from.
 struct Allocator {
-  /// Memory of so many bytes, more than 0, aligned so; null when there is none.
+  /// Memory of this many bytes, more than 0, with this alignment; null when there is none.
   std::function<void*(size_t bytes, size_t alignment)> allocate;
-  /// Of what allocate() gave, with the same number of bytes. Throws nothing.
+  /// Frees memory from allocate(), with the same number of bytes. Does not throw.
   std::function<void(void* memory, size_t bytes)> deallocate;
 };
 /// Memory of this device from these functions: host memory for Device::cpu(), device memory for a
-/// CUDA GPU. An empty one brings the system's back. Memory that is in use goes back to where it
-/// came from. Called from any thread. Throws UserError for an OpenCL device, and when one of the
+/// CUDA GPU. An empty one restores the system's. Memory in use is returned to where it came from.
+/// They are called from any thread. Throws UserError for an OpenCL device, and when one of the
 /// functions is missing.
 SMELT_API void set_allocator(const Device& device, Allocator allocator);
 
 /// The most bytes of arrays and temporaries that smelt holds on this device, in host memory for
-/// Device::cpu(); 0, as at first: no limit. What smelt keeps for later calls is given up before an
-/// allocation that would pass the limit throws UserError.
+/// Device::cpu(); 0, the default: no limit. Memory kept for later calls is released before an
+/// allocation that would exceed the limit throws UserError.
 SMELT_API void set_memory_limit(const Device& device, int64_t bytes);
 
 /// Bytes that smelt holds on a device.
 struct MemoryUse {
-  int64_t bytes = 0;        ///< now, with what it keeps for later calls
+  int64_t bytes = 0;        ///< now, including memory kept for later calls
   int64_t peak_bytes = 0;   ///< at most so far
   int64_t limit_bytes = 0;  ///< what set_memory_limit() said; 0: none
 };
@@ -76,11 +75,11 @@ SMELT_API MemoryUse memory_use(const Device& device);
 
 // ---- the cache on disk
 
-/// Where compiled kernels are kept between processes. What has no value is as the environment says
-/// (docs/cli.md).
+/// Where compiled kernels are kept between processes. Members without a value follow the
+/// environment (docs/cli.md).
 struct CacheOptions {
   std::optional<std::string> folder;   ///< "off": nowhere
-  std::optional<int64_t> limit_bytes;  ///< of all files; what was not used for longest goes first
+  std::optional<int64_t> limit_bytes;  ///< of all files; the least recently used are removed first
 };
 /// For all devices, from now on. Throws UserError for a negative limit.
 SMELT_API void set_cache(const CacheOptions& options);
@@ -97,9 +96,9 @@ struct LlvmCompiler {
     int patch = 0;       ///< of LLVM
     std::string triple;  ///< "x86_64-unknown-linux-gnu"
     std::string cpu;     ///< this processor, as LLVM calls it
-    std::string passes;  ///< what optimises; other passes, other entries of the cache on disk
+    std::string passes;  ///< its optimisation passes; part of the keys of the cache on disk
   };
-  std::string name;     ///< "llvmlite": SMELT_LLVM=llvmlite takes it where libLLVM is installed too
+  std::string name;     ///< "llvmlite": SMELT_LLVM=llvmlite selects it even if libLLVM is installed
   std::string install;  ///< "pip install llvmlite": for the message when neither is there
   /// The file it is in, without opening it; empty when it is not installed.
   std::function<std::string()> path;
@@ -111,18 +110,18 @@ struct LlvmCompiler {
   std::function<std::string(const std::string& ir_text, const std::string& cpu, bool assembly)> compile;
 };
 /// For devices that are opened from now on. Throws UserError when a function is missing; one
-/// without a name brings back that there is none.
+/// without a name removes it.
 SMELT_API void set_llvm_compiler(LlvmCompiler compiler);
 
 // ---- profilers and debuggers
 
-/// Who is told where the code of kernels for the CPU is.
+/// Which tools are told of the code of kernels for the CPU.
 struct CodeListing {
   bool perf_map = false;      ///< /tmp/perf-PID.map, which `perf report` reads: names for the samples
   bool perf_jitdump = false;  ///< ./jit-PID.dump, for `perf inject --jit`: names and instructions
   bool gdb = false;           ///< GDB and LLDB, by __jit_debug_register_code
 };
-/// For code that is loaded from now on. At first as SMELT_PERF=map,jitdump and SMELT_GDB=1 say.
+/// For code that is loaded from now on. The default follows SMELT_PERF=map,jitdump and SMELT_GDB=1.
 /// Throws UserError when a file cannot be written.
 SMELT_API void set_code_listing(const CodeListing& listing);
 

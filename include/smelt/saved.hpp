@@ -19,14 +19,14 @@ SMELT_API AnyFunction load_checked(const std::string& path, const Options& optio
 }  // namespace detail
 /// \endcond
 
-/// A function that was saved, load_function<Array(Array, Array)>(path): it runs where neither
-/// libLLVM nor NVRTC is, for the dtypes, ranks and open sizes that it had executables for when it
-/// was saved; other calls throw UserError. It cannot be called on unevaluated arrays. Of `options`,
-/// device, threads and name count.
+/// A function that was saved, load_function<Array(Array, Array)>(path): it runs without libLLVM and
+/// NVRTC, for the dtypes, ranks and open sizes that it had executables for when it was saved; other
+/// calls throw UserError. It cannot be called on unevaluated arrays. Of `options`, only device,
+/// threads and name are used.
 ///
-/// The file is machine code: load what you would run. Throws UserError when it cannot be read, is
-/// damaged or cut short, was saved by another version of smelt, takes or returns other things than
-/// `Signature`, and when it has no code that this machine runs, with the reason.
+/// The file contains machine code: load only files that you trust. Throws UserError when it cannot
+/// be read, is damaged or truncated, was saved by another version of smelt, does not match
+/// `Signature`, or has no code that this machine runs, with the reason.
 template <class Signature>
 Function<Signature> load_function(const std::string& path, const Options& options = {}) {
   using Loaded = Function<Signature>;

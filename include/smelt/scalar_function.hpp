@@ -1,6 +1,6 @@
 /// \file
-/// Operations of your own, written for one element: in C, or as a C++ lambda. They are fused and
-/// vectorised like those of smelt/functions.hpp, and explain() calls them by their name.
+/// Your own operations, written for one element: in C, or as a C++ lambda. They are fused and
+/// vectorised like those of smelt/functions.hpp, and explain() shows their names.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ using ArrayFor = const Array&;
 class SMELT_API ScalarFunction {
  public:
   /// What scalar_function() reads: one function of the subset of C. Throws UserError, with line,
-  /// column and caret, for what is none.
+  /// column and caret, for any other text.
   explicit ScalarFunction(std::string text);
 
   const std::string& name() const;  ///< as the text calls it
@@ -62,14 +62,14 @@ class SMELT_API ScalarFunction {
 /// and caret for what is no such function.
 SMELT_API ScalarFunction scalar_function(std::string text);
 
-/// What a C++ function makes of one element, for all elements, as one named operation:
+/// Applies a C++ function of one element to all elements, as one named operation:
 ///
 ///     const Array y = smelt::elementwise("softsign", [](const Array& x) { return x / (1 + abs(x)); }, a);
 ///
 /// The function is called once, with arrays of rank 0 that stand for the elements, and is traced.
 /// It may use operators, elementwise functions and numbers; throws UserError when it uses others,
-/// or arrays that are not its arguments. Without a name it needs none of this: a plain C++ function
-/// of arrays is traced as it is.
+/// or arrays that are not its arguments. A plain C++ function of arrays needs none of this: it is
+/// traced without a name.
 template <class F, class... Arrays>
 Array elementwise(std::string name, F&& function, const Arrays&... arguments) {
   constexpr bool takes_arrays = std::is_invocable_v<F&, detail::ArrayFor<Arrays>...>;

@@ -1,5 +1,6 @@
 /// \file
-/// Streams and events of a CUDA GPU: the caller's for smelt's work, and the order between both.
+/// Streams and events of a CUDA GPU: the caller's streams for smelt's work, and the order between
+/// streams.
 #pragma once
 
 #include <memory>
@@ -14,12 +15,12 @@ struct StreamState;
 struct StreamEventState;
 }  // namespace detail
 
-/// A queue of work of a CUDA GPU: the caller's own, or one that smelt makes. A cheap handle.
+/// A queue of work of a CUDA GPU: the caller's, or one that smelt creates. A cheap handle.
 class SMELT_API Stream {
  public:
-  /// The caller's: a CUstream or cudaStream_t of this device's primary context, which stays the
-  /// caller's; nullptr is the default stream. It must live as long as work is given to it. Throws
-  /// UserError for a device that is no CUDA GPU, or not here.
+  /// The caller's: a CUstream or cudaStream_t of this device's primary context, which the caller
+  /// keeps owning; nullptr is the default stream. It must live as long as work is queued in it.
+  /// Throws UserError for a device that is not a CUDA GPU, or not available.
   Stream(const Device& device, void* handle);
   /// A new one, which does not wait for the default stream; it ends with the last handle. Throws
   /// UserError as above.
@@ -32,7 +33,7 @@ class SMELT_API Stream {
   void* handle() const;
   /// Where it is.
   const Device& device() const;
-  /// Until all that was queued in it is done. Throws what went wrong meanwhile.
+  /// Waits until all that was queued in it is done. Throws the errors of that work.
   void synchronize() const;
 
  private:
@@ -42,9 +43,9 @@ class SMELT_API Stream {
 
 /// While it lives, calls of this thread on arrays of the stream's device queue their work there,
 /// and return when it is queued: functions, programs, eval(), Array::to(), and calls that are bound
-/// meanwhile (a Bound keeps the stream that it was bound in). Arrays that such a call makes are
-/// ready when the stream is: before another stream uses them, StreamEvent makes it wait. Scopes
-/// nest; those of other devices are apart.
+/// meanwhile (a Bound keeps the stream that it was bound in). Arrays that such a call returns are
+/// ready when the stream is: StreamEvent makes another stream wait for them. Scopes nest; those of
+/// other devices are independent.
 class SMELT_API StreamScope {
  public:
   /// Begins it.
@@ -61,13 +62,13 @@ class SMELT_API StreamScope {
 /// A point in a stream that other streams and the host can wait for. A cheap handle.
 class SMELT_API StreamEvent {
  public:
-  /// A new one, for now at no point. With `timing` elapsed_ms() measures between two. Throws
-  /// UserError for a device that is no CUDA GPU.
+  /// A new one, not recorded yet. With `timing`, elapsed_ms() measures between two. Throws
+  /// UserError for a device that is not a CUDA GPU.
   explicit StreamEvent(const Device& device, bool timing = false);
-  /// The caller's CUevent or cudaEvent_t, which stays the caller's.
+  /// The caller's CUevent or cudaEvent_t, which the caller keeps owning.
   StreamEvent(const Device& device, void* handle);
 
-  /// The point behind all that is queued in the stream now.
+  /// Records the point after all that is queued in the stream now.
   void record(const Stream& stream) const;
   /// What is queued in `stream` from now on waits for that point; the host does not.
   void wait(const Stream& stream) const;

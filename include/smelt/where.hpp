@@ -4,8 +4,8 @@
 
 namespace smelt {
 
-/// A place in the caller's source. Functions take one as their last argument, which nobody writes:
-/// it is where they are called, and a message names it.
+/// A location in the caller's source. Functions take one as their last argument, whose default is
+/// the place of the call; messages name it.
 class Where {
  public:
   /// Where it is called; as a default argument, where the function is called that has it.

@@ -425,7 +425,7 @@ def where(condition: ArrayLike, x: ArrayLike, y: ArrayLike) -> Array:
 # ---- Activations and quantisation
 
 def logical_and(x: ArrayLike, y: ArrayLike) -> Array:
-    """truth of both; numbers are true unless 0."""
+    """true where both are; numbers are true unless 0."""
     return _call("logical_and", x, y)
 
 
@@ -445,7 +445,7 @@ def logical_not(x: ArrayLike) -> Array:
 
 
 def clamp(x: ArrayLike, lo: Optional[ArrayLike] = None, hi: Optional[ArrayLike] = None) -> Array:
-    """minimum(maximum(x, lo), hi); nan stays nan; a bound of None does not bound."""
+    """minimum(maximum(x, lo), hi); nan stays nan; None is no bound."""
     return _call("clamp", x, lo, hi)
 
 
@@ -643,7 +643,7 @@ def cummean(x: ArrayLike, axis: _Axes = -1) -> Array:
 
 
 def logcumsumexp(x: ArrayLike, axis: _Axes = -1) -> Array:
-    """log(cumsum(exp(x))) below the row's maximum; what lies further below it than exp can tell from 0 is -inf."""
+    """log(cumsum(exp(x))), computed relative to the row's maximum; -inf where exp of the distance to it is 0."""
     return _call("logcumsumexp", x, axis)
 
 
@@ -802,7 +802,7 @@ def swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Array:
 
 
 def moveaxis(x: ArrayLike, source: _Sizes, destination: _Sizes) -> Array:
-    """axes move to these places, the others keep their order."""
+    """axes move to these positions, the others keep their order."""
     return _call("moveaxis", x, source, destination)
 
 
@@ -818,7 +818,7 @@ expand = broadcast_to
 
 
 def expand_dims(x: ArrayLike, axis: _Axes) -> Array:
-    """a new axis of size 1 at this place of the result."""
+    """a new axis of size 1 at this position of the result."""
     return _call("expand_dims", x, axis)
 
 
@@ -845,7 +845,7 @@ def stack(arrays: Sequence[ArrayLike], axis: _Axes = 0) -> Array:
 
 
 def pad(x: ArrayLike, pad_width: Any, value: ArrayLike = 0, mode: str = 'constant') -> Array:
-    """value around x; pad_width: n, (before, after), or a pair for each axis; mode 'edge', 'reflect', 'symmetric' and 'wrap' continue x itself, as numpy.pad does."""
+    """value around x; pad_width: n, (before, after), or a pair for each axis; mode 'edge', 'reflect', 'symmetric' and 'wrap' extend x itself, as numpy.pad does."""
     return _call("pad", x, pad_width, value, mode)
 
 
@@ -855,17 +855,17 @@ def flip(x: ArrayLike, axis: _Axes = None) -> Array:
 
 
 def roll(x: ArrayLike, shift: _Sizes, axis: _Axes = None) -> Array:
-    """elements move up by shift, and around the end; one shift for each axis, or one for all; without an axis as if flattened."""
+    """elements move up by shift and wrap around; one shift for each axis, or one for all; without an axis as if flattened."""
     return _call("roll", x, shift, axis)
 
 
 def tile(x: ArrayLike, *reps: Any) -> Array:
-    """the whole of x again and again: reps[d] times along axis d."""
+    """x repeated as a whole: reps[d] times along axis d."""
     return _call("tile", x, _items(reps))
 
 
 def repeat(x: ArrayLike, repeats: int, axis: _Axes = None) -> Array:
-    """each element again and again; without an axis flattened."""
+    """each element repeated; without an axis flattened."""
     return _call("repeat", x, repeats, axis)
 
 
@@ -886,7 +886,7 @@ def take_along_axis(x: ArrayLike, indices: ArrayLike, axis: _Axes = -1, mode: st
 
 
 def slice_update(x: ArrayLike, index: Any, value: ArrayLike) -> Array:
-    """x in which x[index] is the value, which broadcasts to it; index: what stands between the brackets of a subscript without arrays, as in slice_update(x, (slice(1, -1), 0), v)."""
+    """x in which x[index] is the value, which broadcasts to it; index: the content of the brackets of a subscript without arrays, as in slice_update(x, (slice(1, -1), 0), v)."""
     return _call("slice_update", x, index, value)
 
 
@@ -944,12 +944,12 @@ conv3d = conv
 
 
 def correlate(x: ArrayLike, kernel: ArrayLike) -> Array:
-    """sum of kernel[j] * x[i + j] along the last axes, as many as the kernel has; only where the kernel lies inside of x."""
+    """sum of kernel[j] * x[i + j] along the last axes, as many as the kernel has; only where the kernel lies inside x."""
     return _call("correlate", x, kernel)
 
 
 def filter(x: ArrayLike, kernel: ArrayLike, mode: str = 'edge', value: ArrayLike = 0) -> Array:
-    """correlate at every element of x, with the middle of the kernel on it; outside of x stands what pad's mode says."""
+    """correlate at every element of x, with the middle of the kernel on it; values outside of x are those of pad's mode."""
     return _call("filter", x, kernel, mode, value)
 
 
@@ -1018,12 +1018,12 @@ def one_hot(indices: ArrayLike, n: int, dtype: DType = _smelt.float32) -> Array:
 
 
 def embedding(table: ArrayLike, ids: ArrayLike, mode: str = 'raise') -> Array:
-    """the rows of a table by their numbers, as take(table, ids, axis=0)."""
+    """the rows of a table by index, as take(table, ids, axis=0)."""
     return _call("embedding", table, ids, mode)
 
 
 def rotary(x: ArrayLike, cos: ArrayLike, sin: ArrayLike, interleaved: bool = False) -> Array:
-    """the pairs of the last axis turned: (a cos - b sin, b cos + a sin); b is half the axis behind a, or interleaved: beside it."""
+    """the pairs of the last axis rotated: (a cos - b sin, b cos + a sin); b is half the axis after a, or interleaved: next to it."""
     return _call("rotary", x, cos, sin, interleaved)
 
 
@@ -1040,14 +1040,14 @@ def part(x: ArrayLike, parts: int, index: Any, axis: _Axes = 0) -> Array:
 # ---- Scatters
 
 def scatter(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise') -> Array:
-    """x with x[indices] = updates along the axis; of several updates of one place the last stays. mode as in take, or 'drop': updates out of range go nowhere."""
+    """x with x[indices] = updates along the axis; of several updates of one element the last wins. mode as in take, or 'drop': updates out of range are discarded."""
     return _call("scatter", x, indices, updates, axis, mode)
 
 
 def scatter_add(
     x: ArrayLike, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise', deterministic: bool = True
 ) -> Array:
-    """x with x[indices] += updates along the axis, every update counted, as numpy.add.at. Not deterministic: on a GPU floats are added in any order, which is faster."""
+    """x with x[indices] += updates along the axis, with every duplicate, as numpy.add.at. Not deterministic: on a GPU floats are added in any order, which is faster."""
     return _call("scatter_add", x, indices, updates, axis, mode, deterministic)
 
 
@@ -1094,7 +1094,7 @@ def random_bits(shape: _Sizes, seed: ArrayLike, offset: ArrayLike = 0, stream: A
 def uniform(
     shape: _Sizes, seed: ArrayLike, offset: ArrayLike = 0, stream: ArrayLike = 0, dtype: DType = _smelt.float32
 ) -> Array:
-    """evenly spread from 0 to below 1, with as many random bits as the dtype has."""
+    """uniformly distributed from 0 to below 1, with as many random bits as the dtype holds."""
     return _call("uniform", shape, seed, offset, stream, dtype)
 
 
@@ -1104,7 +1104,7 @@ rand = uniform
 def normal(
     shape: _Sizes, seed: ArrayLike, offset: ArrayLike = 0, stream: ArrayLike = 0, dtype: DType = _smelt.float32
 ) -> Array:
-    """normally spread: mean 0, deviation 1."""
+    """normally distributed: mean 0, deviation 1."""
     return _call("normal", shape, seed, offset, stream, dtype)
 
 
@@ -1124,7 +1124,7 @@ def dropout(x: ArrayLike, p: ArrayLike, seed: ArrayLike, offset: ArrayLike = 0, 
 # ---- Gradients
 
 def stop_gradient(x: ArrayLike) -> Array:
-    """x, which gradients take for a constant."""
+    """x, treated as a constant by gradients."""
     return _call("stop_gradient", x)
 
 

@@ -266,7 +266,7 @@ Array load(const std::string& path) { return array_of(report::read_npy(path)); }
 void save(const std::string& path, const Array& array) {
   const Data& data = host_data_of(array, "save()");
   if (const DType dtype = data.tensor.dtype; dtype == DType::BF16 || is_f8(dtype))
-    throw UserError(fmt::format("save(): {} is {}, which NumPy has not\nhelp: cast it: astype(x, DType::F32)",
+    throw UserError(fmt::format("save(): {} is {}, which NumPy lacks\nhelp: cast it: astype(x, DType::F32)",
                                 array.str(), name_of(dtype)));
   report::write_npy(path, data.tensor);
 }

@@ -118,9 +118,11 @@ static const detail::ExplanationState& filled(const Explanation& e) {
 }
 
 std::string Explanation::text() const {
-  std::string text = report::to_text(filled(*this).full_report(program), report::Style{});
-  text += fmt::format("\ncompiled for {}\n  because {}\n",
-                      specialization.types.empty() ? "no arguments" : specialization.types, specialization.reason);
+  report::Explanation full = filled(*this).full_report(program);
+  full.names_options = false;
+  std::string text = report::to_text(full, report::Style{});
+  text += fmt::format("\ncompiled for {}: {}\n", specialization.types.empty() ? "no arguments" : specialization.types,
+                      specialization.reason);
   if (!specialization.exact.empty()) text += fmt::format("  for these sizes alone: {}\n", specialization.exact);
   return text;
 }

@@ -136,7 +136,7 @@ class SizeUnknown : public UserError {
 };
 Dims known_dims(const ArrayNode& node, std::string_view asked_by);
 
-// Of an operation of the user's: explanations and comments in kernels show it.
+// Checks the name of a user's operation, which explanations and comments in kernels show.
 void check_name(const std::string& name, std::string_view of);
 
 inline const Machine& machine_of(const Device& device) { return device.state().machine; }

@@ -532,8 +532,7 @@ static Difference difference(const Special& special, const Arguments& arguments,
     found.text = fmt::format("the kernels for {} were chosen for {}; others are better for {}", special.facts.types,
                              chosen, now);
   }
-  if (found.text.empty())
-    found.text = "the program for " + special.facts.types + " asks of its sizes what does not hold";
+  if (found.text.empty()) found.text = "the sizes of the call do not fit the program for " + special.facts.types;
   return found;
 }
 

@@ -135,7 +135,7 @@ class Specializer {
     check_options(options_);
     naming_.check();
   }
-  // Of a file: nothing else is compiled.
+  // For a saved function: nothing is compiled.
   Specializer(Options options, Naming naming, std::shared_ptr<const SavedFile> saved)
       : options_(std::move(options)), naming_(std::move(naming)), declared_(false), saved_(std::move(saved)) {
     check_options(options_);

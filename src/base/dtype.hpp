@@ -44,7 +44,7 @@ constexpr DType compute_type(DType t) { return is_small_float(t) ? DType::F32 : 
 // The dtype that a sum or product of t accumulates in.
 constexpr DType accumulator_type(DType t) { return compute_type(t); }
 
-// Of a small float: its bits, rounded half to even with one rounding, and what they stand for.
+// The bits of a small float, rounded half to even with one rounding, and their value.
 uint16_t small_float_bits(DType small, double value);
 float small_float_value(DType small, uint16_t bits);
 

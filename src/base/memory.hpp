@@ -10,7 +10,7 @@
 
 namespace smelt {
 
-// Of one kind of memory: the host's, or that of one GPU.
+// An account of one kind of memory: the host's, or that of one GPU.
 class MemoryAccount {
  public:
   // Where memory came from, and where it goes back.
@@ -44,10 +44,10 @@ class MemoryAccount {
 
 // Never destroyed: arrays of static storage give their memory back at the end.
 MemoryAccount& host_account();
-// Of the host. Null where there is none; throws UserError when the limit would be passed.
+// Memory of the host. Null if there is none; throws UserError when the limit would be exceeded.
 std::shared_ptr<void> host_memory(int64_t bytes);
 
-// Something that keeps memory of the host for later: asked to give it up when a limit is met.
+// An object that keeps memory of the host for later, and frees it when a limit is reached.
 class KeepsMemory {
  public:
   KeepsMemory();

@@ -13,7 +13,7 @@ class Binder {
  public:
   Binder(const Graph& graph, std::vector<Slot>& slots);
   Launch bind(const kernel::Kernel& kernel, int order);  // the arrays and sizes of its launch
-  // Of all kernels that were bound: outputs that may reuse the memory of an input.
+  // Outputs of all bound kernels that may reuse the memory of an input.
   std::vector<InPlaceArrays> in_place() const;
 
  private:

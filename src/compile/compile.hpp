@@ -1,4 +1,4 @@
-// The whole compiler as one function, and what it makes.
+// The whole compiler as one function, and its result.
 #pragma once
 
 #include <functional>
@@ -37,8 +37,8 @@ struct Machine {
   std::shared_ptr<runtime::Llvm> llvm;
 
   std::shared_ptr<runtime::DiskCache> cache;  // of what LLVM or NVRTC made
-  std::string level;                          // of the CPU: a lesser processor, "x86-64-v3"; empty: the one at hand
-  std::string identity;                       // what code depends on beside its source; empty: of the compilers above
+  std::string level;                          // of the CPU: an older processor, "x86-64-v3"; empty: the one at hand
+  std::string identity;                       // what code depends on besides its source; empty: of the compilers above
 
   // GPU
   bool is_gpu = false;
@@ -50,14 +50,15 @@ struct Machine {
   std::shared_ptr<GpuCopier> copier;        // for arrays that are not row-major
 
   static Machine cpu();
-  // With the instructions of a lesser processor, to compile for others. Throws UserError for
+  // With the instructions of an older processor, to compile for others. Throws UserError for
   // another name.
   static Machine cpu_level(const std::string& level);
   // Without a usable GPU or NVRTC, `missing` says so, and programs cannot be compiled for it.
   static Machine cuda(int ordinal = 0);
-  // Never chosen but by name. Without such a device `missing` says so.
+  // Chosen only by name. Without such a device `missing` says so.
   static Machine opencl_device(int ordinal = 0);
-  // A GPU of this architecture that is not here: to look at kernels, and to see that they compile.
+  // A GPU of this architecture that this machine need not have: to look at kernels, and to check
+  // that they compile.
   static Machine cuda_architecture(int compute);
   // The first GPU when it is usable, else the CPU.
   static Machine best();
@@ -65,8 +66,8 @@ struct Machine {
   bool compiles() const { return is_gpu ? nvrtc || opencl : llvm != nullptr; }
 };
 
-// What was decided about a program after it was planned, by what was built and measured: a program
-// that is made again takes it over.
+// Decisions about a program after planning, from built code and measurements, which a program that
+// is compiled again takes over.
 struct Settled {
   std::vector<plan::Split> splits;
   std::vector<plan::Tuning> tunings;  // per group
@@ -78,7 +79,7 @@ struct CompileOptions {
   std::shared_ptr<const Settled> settled;
   int run_threads = 0;  // of the CPU that runs it, where it is planned for another
   bool fuse = true;
-  int depth = 0;        // operations that one kernel may have; 0: as many as the planner likes
+  int depth = 0;        // operations that one kernel may have; 0: no limit
   int threads = 0;      // 0: all that the device has
   bool tune = false;    // times other schedules, with arrays of the sizes at hand, and keeps the fastest on disk
   plan::Tuning tuning;  // that every schedule is made with, in place of the family's own choice: for tests
@@ -124,7 +125,7 @@ struct CacheUse {
   int hits = 0, misses = 0;
 };
 
-// A schedule that a kernel could have had.
+// An alternative schedule of a kernel.
 struct Considered {
   schedule::Candidate candidate;
   bool chosen = false;
@@ -157,9 +158,9 @@ struct CodeLines {
 class CpuCall;
 class GpuCall;
 
-// A call whose arrays are fixed: all is laid out, so that running it is little more than its
-// kernels. Keeps its temporaries and its code alive, but not its arrays: they must live until what
-// was run is done. One thread at a time may run it. On a GPU running it is one launch, of a kernel
+// A call whose arrays are fixed: everything is prepared, so that running it costs little more than
+// its kernels. Keeps its temporaries and its code alive, but not its arrays: they must live until
+// the run is done. One thread at a time may run it. On a GPU running it is one launch, of a kernel
 // or of a graph of several; runs follow one another in the order of their stream; scalars are those
 // of the time when it was bound.
 class BoundCall {
@@ -176,8 +177,8 @@ class BoundCall {
   std::shared_ptr<CpuCall> cpu_call_;
 };
 
-// A whole runnable plan. Cheap to copy, safe to run from many threads at once, serves every size of
-// its symbols.
+// A runnable plan. Cheap to copy, safe to run from several threads concurrently, supports every
+// size of its symbols.
 class Executable {
  public:
   const Graph& graph() const;  // simplified
@@ -185,7 +186,7 @@ class Executable {
   const std::vector<kernel::Kernel>& kernels() const;  // one per group of the plan; empty without a compiler
   bool interpreted() const;                            // no compiler: the reference interpreter runs the program
   // Whether compile() would make the same kernels with these sizes at hand, which must be all;
-  // others are served as well, but by kernels that were not chosen for them.
+  // other sizes are supported too, by kernels that were not chosen for them.
   bool suits(const SizeBinding& sizes) const;
   const Machine& device() const;
   const std::vector<StageTime>& stage_times() const;
@@ -262,10 +263,10 @@ std::string code_identity(const Machine& device, const runtime::NvrtcOptions& op
 // Arrays in the memory of a GPU. The tensor's memory is freed with its last owner, after the GPU is
 // done with it.
 Tensor device_empty(const Machine& device, DType dtype, Dims dims);
-// Of memory that device_empty() has made, which others may get when it is dropped. It is used in a
-// stream, which waits for the one that it was made in; who gets it waits for both.
+// For memory of device_empty(), which is reused when it is freed: it is used in a stream, which
+// waits for the one that it was allocated in; its next user waits for both.
 void note_use(const Tensor& tensor, runtime::StreamHandle stream);
-// It is used by whom nobody knows: it is freed then, behind all that the device does.
+// Its users are unknown: it is freed after all work of the device.
 void note_escape(const Tensor& tensor);
 Tensor to_device(const Machine& device, const TensorView& host);
 Tensor to_host(const Machine& device, const TensorView& on_device);  // row-major; waits for smelt's own stream

@@ -2,6 +2,8 @@
 // their parts.
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "base/check.hpp"
 #include "compile/gpu_batch.hpp"
@@ -82,8 +84,10 @@ std::vector<std::vector<size_t>> parts_by_variant(const Executable::State& state
     const bool join = !chosen[v + 1].empty() && workgroups <= kFewWorkgroups &&
                       std::all_of(chosen[v].begin(), chosen[v].end(), [&](size_t i) { return fits(i, v + 1); });
     if (!join) continue;
-    chosen[v + 1].insert(chosen[v + 1].end(), chosen[v].begin(), chosen[v].end());
-    std::sort(chosen[v + 1].begin(), chosen[v + 1].end());
+    std::vector<size_t> joined;
+    std::merge(chosen[v].begin(), chosen[v].end(), chosen[v + 1].begin(), chosen[v + 1].end(),
+               std::back_inserter(joined));
+    chosen[v + 1] = std::move(joined);
     chosen[v].clear();
   }
   return chosen;

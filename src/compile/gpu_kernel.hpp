@@ -40,7 +40,7 @@ struct Pressure {
 };
 Pressure pressure_of(const Executable::State& state, const GpuKernel& kernel);
 
-// Of a group's candidates: those whose workgroups are predicted to need fewer registers, the
+// The candidates of a group whose workgroups are predicted to need fewer registers, the
 // smallest change first; they go over rows as often as the schedule at hand does.
 std::vector<schedule::Candidate> lighter_schedules(const Executable::State& state, size_t group);
 

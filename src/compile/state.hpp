@@ -245,7 +245,7 @@ std::string gpu_cache_key(const Machine& device, const runtime::NvrtcOptions& op
 // The shapes of a kernel's launches. Throws UserError when there are more workgroups than a grid
 // may have.
 std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_t kernel, const SizeBinding& sizes);
-// Of a part of a batch: how many workgroups of the batch's launches are its own.
+// The number of workgroups of a batch's launches that belong to a part.
 std::vector<Prepared::GpuPhase> gpu_part_shapes(const Executable::State& state, size_t kernel, size_t body,
                                                 const SizeBinding& sizes);
 // "kernel 2 (relu, layernorm)"

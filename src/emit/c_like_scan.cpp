@@ -25,20 +25,20 @@ PhasePrinter::ScanText PhasePrinter::declare_scan(const Scan& s) {
   text.type = type_of(t);
   text.nothing = literal(neutral(s.op, *kernel_.constant_at(s.start)));
   text.running = text.type;
-  if (s.anew != kNoExpr && as_.templates) {
+  if (s.restarts != kNoExpr && as_.templates) {
     text.running = fmt::format("Run<{}>", text.type);
     text.nothing = fmt::format("{}{{{}, 0}}", text.running, text.nothing);
-  } else if (s.anew != kNoExpr) {
+  } else if (s.restarts != kNoExpr) {
     text.running = fmt::format("Run{}", text.number);
-    statics_ += fmt::format("  typedef struct {{ {} value; unsigned anew; }} {};\n", text.type, text.running);
+    statics_ += fmt::format("  typedef struct {{ {} value; unsigned restarts; }} {};\n", text.type, text.running);
     text.nothing = fmt::format("(({}){{{}, 0}})", text.running, text.nothing);
   }
   line("{} x{}[{}];", text.running, text.number, vector_.count());
-  if (s.anew != kNoExpr && s.exclusive) line("bool f{}[{}];", text.number, vector_.count());
+  if (s.restarts != kNoExpr && s.exclusive) line("bool f{}[{}];", text.number, vector_.count());
   if (vector_.checked) {
     if (!looped_) line("#pragma unroll");
     line("for (int n = 0; n < {}; ++n) x{}[n] = {};", vector_.count(), text.number, text.nothing);
-    if (s.anew != kNoExpr && s.exclusive)
+    if (s.restarts != kNoExpr && s.exclusive)
       line("for (int n = 0; n < {}; ++n) f{}[n] = false;", vector_.count(), text.number);
   }
   return text;
@@ -46,23 +46,24 @@ PhasePrinter::ScanText PhasePrinter::declare_scan(const Scan& s) {
 
 // Its operands, in the loop over the lanes.
 void PhasePrinter::give_to_scan(const Scan& s, const ScanText& text) {
-  if (s.anew == kNoExpr) return line("x{}[n] = {};", text.number, value(s.value));
-  const std::string anew = value(s.anew);
-  line("x{}[n].value = {}; x{}[n].anew = {};", text.number, value(s.value), text.number, anew);
-  if (s.exclusive) line("f{}[n] = {};", text.number, anew);
+  if (s.restarts == kNoExpr) return line("x{}[n] = {};", text.number, value(s.value));
+  const std::string restarts = value(s.restarts);
+  line("x{}[n].value = {}; x{}[n].restarts = {};", text.number, value(s.value), text.number, restarts);
+  if (s.exclusive) line("f{}[n] = {};", text.number, restarts);
 }
 
 void PhasePrinter::run_scan(const Scan& s, const ScanText& text) {
-  const bool anew = s.anew != kNoExpr;
-  const bool pieces = looped_ && !anew && vector_.count() % kPiece == 0;
+  const bool restarts = s.restarts != kNoExpr;
+  const bool pieces = looped_ && !restarts && vector_.count() % kPiece == 0;
   if (pieces)
     scan_pieces(s, text);
   else
     as_.warps ? scan_warps(s, text) : scan_on_chip(s, text);
   const int n = text.number;
   std::string result = fmt::format("{}{}[n]", pieces ? "y" : "x", n);
-  if (anew) result += ".value";
-  if (anew && s.exclusive) result = fmt::format("f{}[n] ? {} : {}", n, literal(*kernel_.constant_at(s.start)), result);
+  if (restarts) result += ".value";
+  if (restarts && s.exclusive)
+    result = fmt::format("f{}[n] ? {} : {}", n, literal(*kernel_.constant_at(s.start)), result);
   if (!looped_) line("#pragma unroll");
   line("for (int n = 0; n < {}; ++n) a{}[n] = {};", vector_.count(), s.local, result);
   forget(s.local);
@@ -94,15 +95,15 @@ void PhasePrinter::scan_pieces(const Scan& s, const ScanText& text) {
 
 void PhasePrinter::scan_warps(const Scan& s, const ScanText& text) {
   const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
-  const bool anew = s.anew != kNoExpr;
+  const bool restarts = s.restarts != kNoExpr;
   const int n = text.number, width = std::min(32, team_.threads), warps = std::max(1, team_.threads / 32);
   const std::string& type = text.running;
   const std::string joined = fmt::format("({})({})", text.type, apply(s.op, t, {"a", "b"}));
   line("const auto join{0} = []({1} a, {1} b) -> {1} {{ return {2}; }};", n, text.type, joined);
   std::string join = fmt::format("join{}", n);
-  if (anew) {
+  if (restarts) {
     line("const auto jump{0} = [&]({1} a, {1} b) -> {1} {{", n, type);
-    line("  return {}{{b.anew ? b.value : {}(a.value, b.value), a.anew | b.anew}};", type, join);
+    line("  return {}{{b.restarts ? b.value : {}(a.value, b.value), a.restarts | b.restarts}};", type, join);
     line("}};");
     join = fmt::format("jump{}", n);
   }
@@ -113,15 +114,15 @@ void PhasePrinter::scan_warps(const Scan& s, const ScanText& text) {
     statics_ += fmt::format("  __shared__ {} {}[2][32];\n", type, meet);
   }
   if (!over_grid) statics_ += fmt::format("  int {} = 0; (void){};\n", turn, turn);
-  const std::string carry = anew ? fmt::format("carry{}", n) : fmt::format("v{}", s.carry);
-  if (anew) line("{} {}{{v{}, 0}};", type, carry, s.carry);
+  const std::string carry = restarts ? fmt::format("carry{}", n) : fmt::format("v{}", s.carry);
+  if (restarts) line("{} {}{{v{}, 0}};", type, carry, s.carry);
   if (over_grid)
     scan_grid(s, text, {type, carry, join});
   else
     line("{}<{}, {}, {}, {}, {}, {}>(x{}, {}, {}, {}, tw, {}, {}, {});", used_("scan_team"), width, warps,
          vector_.unroll, vector_.lanes, s.exclusive ? "true" : "false", type, n, carry, text.nothing,
          width < 32 ? "team" : "0xffffffffu", meet, turn, join);
-  if (anew) line("v{} = {}.value;", s.carry, carry);
+  if (restarts) line("v{} = {}.value;", s.carry, carry);
 }
 
 // The statements of a loop with scans: run by run, each for all groups.

@@ -18,8 +18,8 @@ struct CudaTarget {
 
 // Arrays are pointers into device memory.
 DeviceSource emit_cuda(const kernel::Kernel& kernel, const CudaTarget& target);
-// Of a batch; the variants take parts, not sizes: which one a part may run in, `bodies` says.
-// `table_bytes`: that an argument may have.
+// The source of a batch; its variants take parts, not sizes: `bodies` says which one a part may
+// use. `table_bytes`: the largest size of an argument.
 DeviceSource emit_cuda_batch(const kernel::Kernel& batch, const CudaTarget& target, int64_t table_bytes);
 // The table of CUDA C++.
 const CLike& cuda_spellings();

@@ -28,13 +28,13 @@ HelperList cuda::scan_grid_helpers() {
        R"(// A total as words: up to 4 bytes beside what says that it is there (and whether it has restarted), or 8 bytes in front of it.
 template <class T> struct Total {
   __device__ __forceinline__ static T value(const T& x) { return x; }
-  __device__ __forceinline__ static unsigned anew(const T&) { return 0; }
+  __device__ __forceinline__ static unsigned restarts(const T&) { return 0; }
   __device__ __forceinline__ static T make(T value, unsigned) { return value; }
   typedef T Value;
 };
 template <class V> struct Total<Run<V>> {
   __device__ __forceinline__ static V value(const Run<V>& x) { return x.value; }
-  __device__ __forceinline__ static unsigned anew(const Run<V>& x) { return x.anew ? 2u : 0u; }
+  __device__ __forceinline__ static unsigned restarts(const Run<V>& x) { return x.restarts ? 2u : 0u; }
   __device__ __forceinline__ static Run<V> make(V value, unsigned flags) { return Run<V>{value, flags & 2u}; }
   typedef V Value;
 };
@@ -44,7 +44,7 @@ template <class V> union Bits { V value; unsigned low; unsigned long long all; _
   typedef typename Total<T>::Value V;
   Bits<V> bits;
   bits.value = Total<T>::value(x);
-  const unsigned long long flags = 1u | Total<T>::anew(x);
+  const unsigned long long flags = 1u | Total<T>::restarts(x);
   if (sizeof(V) <= 4) {
     poke(at, flags << 32 | bits.low);
   } else {

@@ -239,7 +239,7 @@ class PhasePrinter {
   // llvm_scan.cpp: a running value, and whether it has restarted on the way
   struct Running {
     Value value;
-    std::optional<Value> anew;
+    std::optional<Value> restarts;
   };
   void scan(const kernel::Scan& s);
   Value joined(Op with, const Value& a, const Value& b);

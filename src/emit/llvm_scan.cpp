@@ -18,10 +18,10 @@ Value PhasePrinter::joined(Op with, const Value& a, const Value& b) {
 
 // b, and what comes before it where it did not restart.
 PhasePrinter::Running PhasePrinter::after(Op with, const Running& a, const Running& b) {
-  Running result{joined(with, a.value, b.value), b.anew};
-  if (!b.anew) return {result.value, a.anew};
-  result.value = op("select $C $a, $T $b, $T $c", b.value.dtype, {*b.anew, b.value, result.value});
-  if (a.anew) result.anew = op("or $T $a, $b", DType::Bool, {*a.anew, *b.anew});
+  Running result{joined(with, a.value, b.value), b.restarts};
+  if (!b.restarts) return {result.value, a.restarts};
+  result.value = op("select $C $a, $T $b, $T $c", b.value.dtype, {*b.restarts, b.value, result.value});
+  if (a.restarts) result.restarts = op("or $T $a, $b", DType::Bool, {*a.restarts, *b.restarts});
   return result;
 }
 
@@ -47,7 +47,7 @@ void PhasePrinter::scan(const kernel::Scan& s) {
   const Value first{literal(start), t, 0, 0}, nothing{literal(neutral(s.op, start)), t, 0, 0};
   const std::string_view select = "select $C $a, $T $b, $T $c";
   Value x = value_of(s.value);
-  std::optional<Value> anew = s.anew == kernel::kNoExpr ? std::nullopt : std::optional(value_of(s.anew));
+  std::optional<Value> restarts = s.restarts == kernel::kNoExpr ? std::nullopt : std::optional(value_of(s.restarts));
   const Value carry = define(top(), t, 0, fmt::format("load {}, ptr %l{}", lane_type(t), s.carry));
   const auto leave = [&](const Value& result, const Value& last) {
     write_slot(s.carry, last);
@@ -58,17 +58,17 @@ void PhasePrinter::scan(const kernel::Scan& s) {
     in_lanes_[static_cast<size_t>(s.local)] = result.lanes > 0;
   };
   if (!vector_.loop) {
-    const Running whole = after(s.op, {carry, {}}, {x, anew});
-    const Value before = anew ? op(select, t, {*anew, first, carry}) : carry;
+    const Running whole = after(s.op, {carry, {}}, {x, restarts});
+    const Value before = restarts ? op(select, t, {*restarts, first, carry}) : carry;
     return leave(s.exclusive ? before : whole.value, whole.value);
   }
   const int lanes = vector_.lanes;
   x = splat(x, lanes);
-  if (anew) anew = splat(*anew, lanes);
+  if (restarts) restarts = splat(*restarts, lanes);
   if (vector_.tail) {
     // Lanes past the extent add nothing.
     x = op(select, t, {*vector_.tail, x, splat(nothing, lanes)});
-    if (anew) anew = op("and $T $a, $b", DType::Bool, {*vector_.tail, *anew});
+    if (restarts) restarts = op("and $T $a, $b", DType::Bool, {*vector_.tail, *restarts});
   }
   const int width = std::min(lanes, std::max(2, target_.vector_bits / 8 / std::max(4, size_of(t))));
   const Value none = splat(nothing, width), no = splat(constant(DType::Bool, 0), width);
@@ -78,17 +78,17 @@ void PhasePrinter::scan(const kernel::Scan& s) {
     std::vector<int> here;
     for (int i = 0; i < width; ++i) here.push_back(c + i);
     Running chunk{width == lanes ? x : lanes_of(x, here), std::nullopt};
-    if (anew) chunk.anew = width == lanes ? *anew : lanes_of(*anew, here);
+    if (restarts) chunk.restarts = width == lanes ? *restarts : lanes_of(*restarts, here);
     for (int d = 1; d < width; d *= 2) {
       std::vector<int> order;
       for (int i = 0; i < width; ++i) order.push_back(i < d ? width + i : i - d);
       Running shifted{lanes_of(chunk.value, order, &none), std::nullopt};
-      if (anew) shifted.anew = lanes_of(*chunk.anew, order, &no);
+      if (restarts) shifted.restarts = lanes_of(*chunk.restarts, order, &no);
       chunk = after(s.op, shifted, chunk);
     }
     const std::vector<int> last(static_cast<size_t>(width), width - 1);
     Running total{lanes_of(chunk.value, last), std::nullopt};
-    if (anew) total.anew = lanes_of(*chunk.anew, last);
+    if (restarts) total.restarts = lanes_of(*chunk.restarts, last);
     const Running start_of_chunk =
         before ? after(s.op, {splat(carry, width), {}}, *before) : Running{splat(carry, width), std::nullopt};
     chunks.push_back({after(s.op, start_of_chunk, chunk).value, {}});
@@ -113,7 +113,7 @@ void PhasePrinter::scan(const kernel::Scan& s) {
     for (int i = 0; i < lanes; ++i) order.push_back(i == 0 ? lanes : i - 1);
     const Value each = splat(carry, lanes);
     result = lanes_of(result, order, &each);
-    if (anew) result = op(select, t, {*anew, splat(first, lanes), result});
+    if (restarts) result = op(select, t, {*restarts, splat(first, lanes), result});
   }
   const Value last = define(top(), t, 0, fmt::format("extractelement {} {}, i64 0", type_of(end), end.text));
   leave(result, last);

@@ -5,10 +5,10 @@
 
 namespace smelt::emit {
 
-// Of two extremes in a row of which one operand is negated, the assembler of CUDA 13.0 and of
-// driver 580 makes one instruction for sm_90, and loses the negation. Signed integers are therefore
-// compared as unsigned ones with another first bit, and the other way round; in plain code the
-// compiler would undo that.
+// For two extremes in sequence with a negated operand, the assembler of CUDA 13.0 and of driver 580
+// emits one instruction for sm_90, and loses the negation. Signed integers are therefore compared
+// as unsigned ones with the first bit flipped, and vice versa; in plain code the compiler would
+// undo that.
 inline HelperList ptx_extremes() {
   return {
       {{"maximum_of_ints"}, R"(SMELT_INLINE int maximum_of_ints(int a, int b) {

@@ -63,7 +63,7 @@ void CRunner::fail_here(const std::string& message, const std::string& help) con
 void CRunner::count(Span span) {
   if (++walked_ > kMostWalked || c_.made() > kMostMade)
     source_.fail(span, fmt::format("this function becomes more than {} operations", kMostMade),
-                 "loops are written out: let them turn less often");
+                 "loops are unrolled: use fewer iterations");
 }
 
 // ---- statements
@@ -100,7 +100,7 @@ void CRunner::statement() {
   const CToken& first = peek();
   if (std::find(std::begin(kOthers), std::end(kOthers), first.text) != std::end(kOthers))
     fail_here(fmt::format("there is no {} in scalar functions", quoted(first.text)),
-              "they have declarations, assignments, if, for with a known number of turns, and return");
+              "they have declarations, assignments, if, for with a known number of iterations, and return");
   if (first.kind == CTokenKind::EndOfText) fail_here("the function is not closed", "add the '}'");
   if (const auto type = read_type(source_, tokens_, at_))
     declaration(*type);
@@ -240,10 +240,10 @@ void CRunner::loop() {
     at_ = condition_at;
     const CValue condition = c_.truth(expression());
     if (!condition.known)
-      source_.fail(tokens_[condition_at].span, "how often this loop turns depends on the arguments",
-                   "loops are written out: count from a number to a number");
+      source_.fail(tokens_[condition_at].span, "the number of iterations of this loop depends on the arguments",
+                   "loops are unrolled: count from a number to a number");
     if (turn == kMostTurns)
-      source_.fail(span, fmt::format("this loop turns more than {} times", kMostTurns), "loops are written out");
+      source_.fail(span, fmt::format("this loop has more than {} iterations", kMostTurns), "loops are written out");
     expect(";", "as in for (int i = 0; i < 4; ++i)");
     const size_t step_at = at_;
     skip_to_closing();

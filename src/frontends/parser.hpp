@@ -8,7 +8,7 @@ namespace smelt::lang {
 // How deep parentheses, signs, powers and conditionals may nest.
 inline constexpr int kMaxDepth = 200;
 inline constexpr size_t kMaxExpressions = 500'000;
-// Of a list.
+// The most items of a list.
 inline constexpr int64_t kMostItems = 65'536;
 
 Program parse(const Source& source);

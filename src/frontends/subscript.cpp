@@ -45,7 +45,7 @@ IntExpr bound(GraphBuilder& b, const Value& value, const IntExpr& size, int64_t 
   const auto given = as_size(value);
   if (!given)
     fail(fmt::format("a bound of a slice is an integer or a size, not {}", describe(b, value)),
-         value.as<Array>() ? "take(x, indices) picks elements whose places are calculated" : "as in x[1:-1]");
+         value.as<Array>() ? "take(x, indices) picks elements whose indices are computed" : "as in x[1:-1]");
   const auto n = size.constant(), k = given->constant();
   if (n && k) {
     const int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? *n : *n - 1;
@@ -211,9 +211,9 @@ NodeId slice_update(GraphBuilder& b, NodeId x, const Value& index, const Operand
     if (!array) continue;
     if (smelt::is_bool(b.dtype(array->node)))
       fail(fmt::format("slice_update: an index of bools, {}", smelt::describe(b.at(array->node))),
-           "where(mask, value, x) sets what a mask names");
+           "where(mask, value, x) sets the elements that a mask selects");
     fail(fmt::format("slice_update: an index that is an array, {}", smelt::describe(b.at(array->node))),
-         "scatter(x, indices, value, axis) sets places that the data names");
+         "scatter(x, indices, value, axis) sets elements at indices that are data");
   }
   return with_sizes_checked([&] { return functions::slice_update(b, x, named_part(b, x, items).region, value); });
 }

@@ -18,13 +18,12 @@ static Value of_array(Call& c) {
 }
 
 static constexpr Row kActivationRows[] = {
-    {"logical_and", "", "x, y", "truth of both; numbers are true unless 0",
+    {"logical_and", "", "x, y", "true where both are; numbers are true unless 0",
      [](Call& c) { return logical(c, Op::And); }},
-    {"logical_or", "", "x, y", "truth of either", [](Call& c) { return logical(c, Op::Or); }},
-    {"logical_xor", "", "x, y", "truth of one, not both", [](Call& c) { return logical(c, Op::Xor); }},
+    {"logical_or", "", "x, y", "true where either is", [](Call& c) { return logical(c, Op::Or); }},
+    {"logical_xor", "", "x, y", "true where exactly one is", [](Call& c) { return logical(c, Op::Xor); }},
     {"logical_not", "", "x", "true where x is false or 0", [](Call& c) { return logical(c, Op::Not); }},
-    {"clamp", "clip", "x, lo=None, hi=None",
-     "minimum(maximum(x, lo), hi); nan stays nan; a bound of None does not bound",
+    {"clamp", "clip", "x, lo=None, hi=None", "minimum(maximum(x, lo), hi); nan stays nan; None is no bound",
      [](Call& c) {
        return Value::array(f::clamp(c.b, c.array("x"), c.optional_operand("lo"), c.optional_operand("hi")));
      }},

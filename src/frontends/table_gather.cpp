@@ -55,11 +55,11 @@ static constexpr Row kGatherRows[] = {
     {"one_hot", "", "indices, n, dtype=f32",
      "1 at the index along a new last axis of size n, else 0; out of range: zeros",
      [](Call& c) { return Value::array(f::one_hot(c.b, c.array("indices"), c.size("n"), c.dtype("dtype"))); }},
-    {"embedding", "", "table, ids, mode='raise'", "the rows of a table by their numbers, as take(table, ids, axis=0)",
+    {"embedding", "", "table, ids, mode='raise'", "the rows of a table by index, as take(table, ids, axis=0)",
      [](Call& c) { return Value::array(f::embedding(c.b, c.array("table"), c.array("ids"), mode_of(c))); }},
     {"rotary", "", "x, cos, sin, interleaved=False",
-     "the pairs of the last axis turned: (a cos - b sin, b cos + a sin); b is half the axis behind a, or interleaved: "
-     "beside it",
+     "the pairs of the last axis rotated: (a cos - b sin, b cos + a sin); b is half the axis after a, or interleaved: "
+     "next to it",
      [](Call& c) {
        return Value::array(f::rotary(c.b, c.array("x"), c.array("cos"), c.array("sin"), c.flag("interleaved")));
      }},
@@ -69,9 +69,9 @@ static constexpr Row kGatherRows[] = {
        return Value::array(f::rope(c.b, c.array("x"), c.array("positions"), c.number("base"), c.flag("interleaved")));
      }},
     {"split", "chunk", "x, parts, axis=0",
-     "a tuple of parts along an axis: so many equal ones, or of the sizes (m, n, ...)", split},
+     "a tuple of parts along an axis: that many equal ones, or parts of the sizes (m, n, ...)", split},
     {"part", "", "x, parts, index, axis=0", "one of the equal parts of an axis, counted from 0", part},
-    {"max_and_argmax", "top1", "x, axis=-1, keepdims=False", "(max(x, axis), argmax(x, axis)), from one reading of x",
+    {"max_and_argmax", "top1", "x, axis=-1, keepdims=False", "(max(x, axis), argmax(x, axis)), in one pass over x",
      max_and_argmax},
 };
 

@@ -105,17 +105,16 @@ Value vjp(Call& c) {
 
 static constexpr Row kRows[] = {
     {"gradient", "grad", "f, by=0",
-     "of one float f by x, an array that f is made of, or by a list of them: the derivatives by its elements. Of a "
-     "function f: its "
-     "gradient as a function, by argument number `by`, or by several, (0, 2)",
+     "of one float f with respect to x, an array that f depends on, or to a list of them. Of a function f: its "
+     "gradient as a function, with respect to argument number `by`, or to several, (0, 2)",
      gradient},
-    {"value_and_gradient", "value_and_grad", "f, by=0", "the function that gives (f(...), gradient(f, by)(...))",
+    {"value_and_gradient", "value_and_grad", "f, by=0", "the function that returns (f(...), gradient(f, by)(...))",
      value_and_gradient},
     {"vjp", "", "values, by, cotangents",
-     "vector-Jacobian product: the sum over the values of cotangent times derivative by x; a cotangent has the shape "
-     "of its value",
+     "vector-Jacobian product: the sum over the values of cotangent times derivative with respect to x; a cotangent "
+     "has the shape of its value",
      vjp},
-    {"stop_gradient", "detach", "x", "x, which gradients take for a constant",
+    {"stop_gradient", "detach", "x", "x, treated as a constant by gradients",
      [](Call& c) { return Value::array(c.b.stop_gradient(c.array("x"))); }},
 };
 

@@ -106,14 +106,15 @@ static constexpr Row kMovementRows[] = {
      [](Call& c) { return Value::array(f::transpose(c.b, c.array("x"), c.axes("axes"))); }},
     {"swapaxes", "", "x, axis1, axis2", "two axes change places",
      [](Call& c) { return Value::array(f::swapaxes(c.b, c.array("x"), c.axis("axis1"), c.axis("axis2"))); }},
-    {"moveaxis", "movedim", "x, source, destination", "axes move to these places, the others keep their order",
+    {"moveaxis", "movedim", "x, source, destination", "axes move to these positions, the others keep their order",
      [](Call& c) {
        const auto axes = [&](std::string_view name) { return c.no_axes(name) ? f::Axes{} : c.axes(name); };
        return Value::array(f::moveaxis(c.b, c.array("x"), axes("source"), axes("destination")));
      }},
     {"broadcast_to", "expand", "x, *shape", "axes of size 1, and new ones in front, repeated to the shape",
      [](Call& c) { return Value::array(c.b.broadcast_to(c.array("x"), c.shape("shape"))); }},
-    {"expand_dims", "unsqueeze", "x, axis", "a new axis of size 1 at this place of the result", along<f::expand_dims>},
+    {"expand_dims", "unsqueeze", "x, axis", "a new axis of size 1 at this position of the result",
+     along<f::expand_dims>},
     {"squeeze", "", "x, axis=None", "drops axes of size 1: all, or those named", along<f::squeeze>},
     {"concat", "concatenate cat", "arrays, axis=0", "arrays one after the other along an axis",
      [](Call& c) {
@@ -127,17 +128,16 @@ static constexpr Row kMovementRows[] = {
      }},
     {"pad", "", "x, pad_width, value=0, mode='constant'",
      "value around x; pad_width: n, (before, after), or a pair for each axis; mode 'edge', 'reflect', 'symmetric' and "
-     "'wrap' "
-     "continue x itself, as numpy.pad does",
+     "'wrap' extend x itself, as numpy.pad does",
      pad},
     {"flip", "", "x, axis=None", "reversed along the axes, or all of them", along<f::flip>},
     {"roll", "", "x, shift, axis=None",
-     "elements move up by shift, and around the end; one shift for each axis, or one for all; without an axis as if "
+     "elements move up by shift and wrap around; one shift for each axis, or one for all; without an axis as if "
      "flattened",
      roll},
-    {"tile", "", "x, *reps", "the whole of x again and again: reps[d] times along axis d",
+    {"tile", "", "x, *reps", "x repeated as a whole: reps[d] times along axis d",
      [](Call& c) { return Value::array(f::tile(c.b, c.array("x"), c.shape("reps"))); }},
-    {"repeat", "repeat_interleave", "x, repeats, axis=None", "each element again and again; without an axis flattened",
+    {"repeat", "repeat_interleave", "x, repeats, axis=None", "each element repeated; without an axis flattened",
      [](Call& c) { return Value::array(f::repeat(c.b, c.array("x"), c.size("repeats"), c.optional_axis("axis"))); }},
     {"take", "gather", "x, indices, axis=None, mode='raise'",
      "x[indices] along the axis, or of the flattened x; out of range: mode 'raise' an error, 'clip' the nearest, "
@@ -147,10 +147,10 @@ static constexpr Row kMovementRows[] = {
      "x[.., indices[.., i, ..], ..]: each index picks along the axis in its own row; other axes are broadcast",
      take_along_axis},
     {"slice_update", "", "x, index, value",
-     "x in which x[index] is the value, which broadcasts to it; index: what stands between the brackets of a subscript "
+     "x in which x[index] is the value, which broadcasts to it; index: the content of the brackets of a subscript "
      "without arrays, as in slice_update(x, (slice(1, -1), 0), v)",
      [](Call& c) { return Value::array(slice_update(c.b, c.array("x"), c.value("index"), c.operand("value"))); }},
-    {"slice", "", "*bounds", "stop, (start, stop) or (start, stop, step): what start:stop:step is in a subscript",
+    {"slice", "", "*bounds", "stop, (start, stop) or (start, stop, step): start:stop:step of a subscript as a value",
      slice},
     {"tril", "", "x, k=0", "zero above diagonal k of the last two axes",
      [](Call& c) { return Value::array(f::tril(c.b, c.array("x"), c.integer("k"))); }},

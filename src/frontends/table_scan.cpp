@@ -26,7 +26,7 @@ static constexpr Row kScanRows[] = {
     {"cummean", "", "x, axis=-1", "mean of the elements so far, of floats",
      [](Call& c) { return Value::array(f::cummean(c.b, c.array("x"), c.axis("axis"))); }},
     {"logcumsumexp", "", "x, axis=-1",
-     "log(cumsum(exp(x))) below the row's maximum; what lies further below it than exp can tell from 0 is -inf",
+     "log(cumsum(exp(x))), computed relative to the row's maximum; -inf where exp of the distance to it is 0",
      [](Call& c) { return Value::array(f::logcumsumexp(c.b, c.array("x"), c.axis("axis"))); }},
 };
 

@@ -16,11 +16,11 @@ static Value scatter(Call& c) {
 
 static constexpr Row kScatterRows[] = {
     {"scatter", "", "x, indices, updates, axis=0, mode='raise'",
-     "x with x[indices] = updates along the axis; of several updates of one place the last stays. mode as in take, or "
-     "'drop': updates out of range go nowhere",
+     "x with x[indices] = updates along the axis; of several updates of one element the last wins. mode as in take, or "
+     "'drop': updates out of range are discarded",
      scatter<ScatterKind::Set>},
     {"scatter_add", "index_add", "x, indices, updates, axis=0, mode='raise', deterministic=True",
-     "x with x[indices] += updates along the axis, every update counted, as numpy.add.at. Not deterministic: on a GPU "
+     "x with x[indices] += updates along the axis, with every duplicate, as numpy.add.at. Not deterministic: on a GPU "
      "floats are added in any order, which is faster",
      scatter<ScatterKind::Add>},
     {"scatter_mul", "", "x, indices, updates, axis=0, mode='raise'",

@@ -34,11 +34,11 @@ static constexpr Row kWindowRows[] = {
                    {c.integers("stride"), c.integers("padding"), c.integers("dilation"), c.integer("groups")}));
      }},
     {"correlate", "", "x, kernel",
-     "sum of kernel[j] * x[i + j] along the last axes, as many as the kernel has; only where the kernel lies inside of "
-     "x",
+     "sum of kernel[j] * x[i + j] along the last axes, as many as the kernel has; only where the kernel lies inside x",
      [](Call& c) { return Value::array(f::correlate(c.b, c.array("x"), c.array("kernel"))); }},
     {"filter", "", "x, kernel, mode='edge', value=0",
-     "correlate at every element of x, with the middle of the kernel on it; outside of x stands what pad's mode says",
+     "correlate at every element of x, with the middle of the kernel on it; values outside of x are those of pad's "
+     "mode",
      [](Call& c) {
        return Value::array(f::filter(c.b, c.array("x"), c.array("kernel"), c.pad_mode("mode"), c.operand("value")));
      }},

@@ -314,9 +314,9 @@ class BoundedInterpreter {
   }
 
   Errors scan(NodeId id, const Node& node) const {
-    const bool anew = node.args.size() > 1;
-    return of_scan(node, values_.at(node.args[0]), full(node.args[0]), anew ? &values_.at(node.args[1]) : nullptr,
-                   anew ? full(node.args[1]) : Errors{}, values_.at(id));
+    const bool restarts = node.args.size() > 1;
+    return of_scan(node, values_.at(node.args[0]), full(node.args[0]), restarts ? &values_.at(node.args[1]) : nullptr,
+                   restarts ? full(node.args[1]) : Errors{}, values_.at(id));
   }
 
   Errors scattered(NodeId id, const Node& node) const {

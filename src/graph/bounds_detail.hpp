@@ -12,7 +12,7 @@
 namespace smelt::bounds {
 
 inline constexpr double kAnything = std::numeric_limits<double>::infinity();
-// Of a 0 that may as well be -0: the sign is not compared where an error is allowed at all.
+// The error of a 0 that may as well be -0: signs are not compared where an error is allowed.
 inline constexpr double kSignOfZero = std::numeric_limits<double>::denorm_min();
 
 // Half a unit in the last place of 1, the smallest step near 0, and the largest number, of a float
@@ -50,8 +50,8 @@ using Errors = std::vector<double>;  // of every element, row-major
 class Joined {
  public:
   void take(double x, double e);
-  // Of the result `v` of `node` over elements of dtype `from`; `additions`: the longest chain of
-  // roundings.
+  // The error of the result `v` of `node` over elements of dtype `from`; `additions`: the longest
+  // chain of roundings.
   double error(const Node& node, DType from, double v, double additions) const;
   double error_of_scan(const Node& node, DType from, double v) const { return error(node, from, v, 2 * count_); }
   double error_of_reduction(const Node& node, DType from, double v) const;
@@ -64,8 +64,8 @@ class Joined {
 // The errors of a reduction, a scan and a scatter, from the values of their arguments and of the
 // result.
 Errors of_reduction(const Node& node, const Tensor& x, const Errors& errors, const Tensor& result);
-Errors of_scan(const Node& node, const Tensor& x, const Errors& errors, const Tensor* anew, const Errors& anew_errors,
-               const Tensor& result);
+Errors of_scan(const Node& node, const Tensor& x, const Errors& errors, const Tensor* restarts,
+               const Errors& restart_errors, const Tensor& result);
 struct Scattered {
   const Tensor &before, &indices, &updates;
   const Errors &before_errors, &index_errors, &update_errors;

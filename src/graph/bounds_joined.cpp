@@ -114,8 +114,8 @@ Errors of_reduction(const Node& node, const Tensor& x, const Errors& errors, con
   return out;
 }
 
-Errors of_scan(const Node& node, const Tensor& x, const Errors& errors, const Tensor* anew, const Errors& anew_errors,
-               const Tensor& result) {
+Errors of_scan(const Node& node, const Tensor& x, const Errors& errors, const Tensor* restarts,
+               const Errors& restart_errors, const Tensor& result) {
   const Elements elements(x), values(result);
   int64_t outer = 1, length = 1, inner = 1;
   for (size_t d = 0; d < x.dims.size(); ++d) {
@@ -130,8 +130,8 @@ Errors of_scan(const Node& node, const Tensor& x, const Errors& errors, const Te
       for (int64_t k = 0; k < length; ++k) {
         const int64_t at = (o * length + (node.reverse ? length - 1 - k : k)) * inner + i;
         const auto place = static_cast<size_t>(at);
-        if (anew && anew_errors[place] > 0) lost = true;
-        if (anew && !lost && Elements(*anew).at(at).as_bool()) line = {};
+        if (restarts && restart_errors[place] > 0) lost = true;
+        if (restarts && !lost && Elements(*restarts).at(at).as_bool()) line = {};
         if (!node.exclusive) line.take(elements.number(at), errors[place]);
         out[place] = lost ? kAnything : line.error_of_scan(node, x.dtype, values.number(at));
         if (node.exclusive) line.take(elements.number(at), errors[place]);

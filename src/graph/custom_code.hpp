@@ -10,7 +10,7 @@ struct CustomCode {
   std::function<void(const CustomCall&)> cpu;  // may be empty
   std::optional<CudaKernel> cuda;              // may be empty
   bool pure = false;                           // equal calls have equal results
-  // Of its gradient; may be null.
+  // Its gradient; may be null.
   std::shared_ptr<const detail::CustomRule> rule = nullptr;
 };
 

@@ -20,7 +20,7 @@ NodeId embedding(GraphBuilder& b, NodeId table, NodeId ids, GatherMode mode) {
   if (b.rank(table) != 2)
     throw UserBuildError(
         {fmt::format("embedding takes rows of a table with two axes, not of {}", describe(b.at(table))),
-         "take(x, indices, axis) serves every rank"});
+         "take(x, indices, axis) takes any rank"});
   return take(b, table, ids, 0, mode);
 }
 

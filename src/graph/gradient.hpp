@@ -16,7 +16,7 @@ namespace smelt {
 // derivative.
 std::vector<NodeId> vector_jacobian_product(GraphBuilder& b, const std::vector<NodeId>& values,
                                             const std::vector<NodeId>& cotangents, const std::vector<NodeId>& by);
-// Of one number, a float of rank 0.
+// The gradient of one number, a float of rank 0.
 std::vector<NodeId> gradient(GraphBuilder& b, NodeId value, const std::vector<NodeId>& by);
 
 namespace detail {

@@ -20,9 +20,9 @@
 //           | Custom(use, result, args...)       the user's own code, on stored arrays
 //           | Scatter(kind, x, indices, updates) x, with updates[j] put, added, .. to row indices[j], for all j in order
 //
-// What leaves no trace in memory: the views, from Reshape to Extend. Broadcasting is explicit: args
-// of Elementwise all have the node's shape. All functions that a user calls beyond these are built
-// from them (functions.hpp).
+// Views, from Reshape to Extend, use no memory. Broadcasting is explicit: args of Elementwise all
+// have the node's shape. All other functions that a user calls are built from these nodes
+// (functions.hpp).
 #pragma once
 
 #include <cstdint>
@@ -74,17 +74,17 @@ enum class NodeKind : uint8_t {
   Custom,
   Scatter
 };
-// Another look at the same elements.
+// A view of the same elements.
 constexpr bool is_view(NodeKind kind) { return kind >= NodeKind::Reshape && kind <= NodeKind::Extend; }
 enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin };
-// What an index i outside of 0 .. size-1 means. Check: from the end for -size .. -1, as in
+// The meaning of an index i outside of 0 .. size-1. Check: from the end for -size .. -1, as in
 // numpy.take, else an error. Clamp: the nearest. Wrap: modulo. Drop: nothing is written (scatters
 // only).
 enum class GatherMode : uint8_t { Check, Clamp, Wrap, Drop };
-// What an update does to what is there.
+// How an update changes an element.
 enum class ScatterKind : uint8_t { Set, Add, Mul, Max, Min };
 
-// What stands outside of x, as numpy.pad names it. Of 1 2 3: Edge 1 1 | 1 2 3 | 3 3; Reflect 3 2 |
+// The values outside of x, named as in numpy.pad. Of 1 2 3: Edge 1 1 | 1 2 3 | 3 3; Reflect 3 2 |
 // 1 2 3 | 2 1; Symmetric 2 1 | 1 2 3 | 3 2; Wrap 2 3 | 1 2 3 | 1 2.
 enum class ExtendMode : uint8_t { Edge, Reflect, Symmetric, Wrap };
 
@@ -95,9 +95,8 @@ std::string_view name_of(ExtendMode mode);
 std::string_view name_of(Precision precision);
 std::string_view name_of_scan(ReduceKind kind);  // "cumsum"
 
-// Where in the user's text a node comes from. `file`: a source file that wrote the program down by
-// calls, of which only the line is known; it lives as long as the process. Null: the text of the
-// program itself.
+// Where in the user's text a node comes from. `file`: the C++ source whose calls built the program,
+// of which only the line is known; it lives as long as the process. Null: the text of the program.
 struct Origin {
   int line = 0, column = 0, length = 0;  // line and column from 1
   const char* file = nullptr;
@@ -142,8 +141,7 @@ struct Node {
   std::string label;  // what the user wrote for it: "relu", "layernorm", "+"
 };
 
-// Something that must hold of the sizes of a call: left = right, left >= right, or left divisible
-// by right.
+// A condition on the sizes of a call: left = right, left >= right, or left divisible by right.
 struct Constraint {
   enum Kind : uint8_t { Equal, AtLeast, Divisible } kind;
   IntExpr left, right;
@@ -166,7 +164,7 @@ struct Graph {
 std::string print(const Graph& graph);
 // Throws InternalError when an argument, a shape, a dtype or an attribute breaks the grammar above.
 void verify(const Graph& graph);
-// Of a local reduction: how many elements each result is made of.
+// The number of elements that each result of a local reduction reduces.
 int64_t local_elements(const Graph& graph, const Node& reduce);
 // How many users each node has (uses by outputs counted).
 std::vector<int> use_counts(const Graph& graph);
@@ -177,19 +175,19 @@ SizeBinding bind_sizes(const Graph& graph, const std::vector<Dims>& input_dims);
 
 bool holds(const Constraint& constraint, const SizeBinding& sizes);
 
-// Folds constants, drops what is not used, merges equal nodes, and removes operations that do
-// nothing. Never changes a result, but that a sum of sums adds in another order: no rule that is
-// false for NaN, -0 or infinity.
+// Folds constants, drops unused nodes, merges equal nodes, and removes operations that do nothing.
+// Never changes a result, except that a sum of sums adds in another order: no rule that is false
+// for NaN, -0 or infinity.
 Graph simplify(const Graph& graph);
-// The same with reductions of reductions as one; the inner ones are not used any more.
+// The same with reductions of reductions merged; the inner ones become unused.
 Graph join_reductions(Graph graph);
-// Before every Custom that reads a view, or what is made of indices and numbers: a Cast to the same
-// dtype, which is computed and stored.
+// Inserts, before every Custom that reads a view or a generated value, a Cast to the same dtype,
+// which is computed and stored.
 Graph store_for_custom(const Graph& graph);
 
-// The same with reductions of at most `most` elements made local where they reduce what two arrays,
-// each broadcast along an axis of the other, make together; products of matrices of more than 8
-// terms are not. `in_tiles`: nor are convolutions of many channels.
+// The same with reductions of at most `most` elements made local if they reduce a value of two
+// arrays, each broadcast along an axis of the other; matrix products of more than 8 terms are not.
+// `in_tiles`: nor are convolutions of many channels.
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles);
 // The same with sums and extrema over long windows written as sums and extrema of shorter ones.
 Graph with_windows_in_steps(const Graph& graph);

@@ -80,13 +80,13 @@ void run_along(const Node& node, const Lines& lines, const T* x, const uint8_t* 
       running.begin(Running::start());
       for (int64_t k = 0; k < lines.length; ++k) {
         const int64_t at = (o * lines.length + (node.reverse ? lines.length - 1 - k : k)) * lines.inner + i;
-        const bool anew = k == 0 || (restart && restart[at]);
+        const bool restarts = k == 0 || (restart && restart[at]);
         if (node.exclusive) {
-          if (anew) running.begin(Running::start());
+          if (restarts) running.begin(Running::start());
           to[at] = running.value();
           running.add(x[at]);
         } else {
-          anew ? running.begin(x[at]) : running.add(x[at]);
+          restarts ? running.begin(x[at]) : running.add(x[at]);
           to[at] = running.value();
         }
       }
@@ -115,10 +115,10 @@ Tensor scan(const Node& node, const std::vector<Tensor>& args, const Dims& dims)
     (here < axis ? lines.outer : here > axis ? lines.inner : lines.length) *= dims[d];
   }
   Tensor out = Tensor::empty(storage_type(node.dtype), dims);
-  const auto* anew = args.size() > 1 ? static_cast<const uint8_t*>(restart.data) : nullptr;
+  const auto* restarts = args.size() > 1 ? static_cast<const uint8_t*>(restart.data) : nullptr;
   if (out.count() > 0)
     with_storage(node.dtype, [&]<class T>(T) {
-      scan_as<T>(node, lines, static_cast<const T*>(x.data), anew, static_cast<T*>(out.data));
+      scan_as<T>(node, lines, static_cast<const T*>(x.data), restarts, static_cast<T*>(out.data));
     });
   return out;
 }

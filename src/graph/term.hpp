@@ -67,7 +67,7 @@ inline Term maximum(const Term& x, const Term& y) { return apply(Op::Max, {x, y}
 inline Term minimum(const Term& x, const Term& y) { return apply(Op::Min, {x, y}); }
 inline Term where(const Term& c, const Term& x, const Term& y) { return apply(Op::Where, {c, x, y}); }
 
-// x, which gradients take for a constant.
+// x, treated as a constant by gradients.
 inline Term held(const Term& x) { return Term(*x.b, x.b->stop_gradient(x.id())); }
 
 // Reductions that keep their axes, so that the result broadcasts against x.

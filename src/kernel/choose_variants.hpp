@@ -4,8 +4,8 @@
 //   variant odd                        →    variant odd where -C + 2146435072 >= 0
 //   variant any                             variant any, 64-bit indices
 //
-// Of a fast variant that requires no multiples there is no odd one, and where the best takes every
-// size and address nothing else.
+// A fast variant that requires no multiples makes the odd one superfluous, and one that takes every
+// size and address all others.
 #pragma once
 
 #include "kernel/kernel.hpp"

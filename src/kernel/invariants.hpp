@@ -9,8 +9,8 @@
 
 namespace smelt::kernel {
 
-// Of each expression below `roots` whether is_same(expression) holds for it and for all that it is
-// computed from.
+// For each expression below `roots`, whether is_same(expression) holds for it and for all
+// expressions below it.
 template <class IsSame>
 std::unordered_map<ExprId, bool> same_below(const Kernel& kernel, const std::vector<ExprId>& roots,
                                             const IsSame& is_same) {

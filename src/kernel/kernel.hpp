@@ -1,5 +1,5 @@
-// Kernel: the loop-level form of one launch. The same grammar serves SIMT (GPU) and SIMD (CPU)
-// targets; schedules choose different loops for each.
+// Kernel: the loop-level form of one launch. The same grammar describes SIMT (GPU) and SIMD (CPU)
+// code; schedules choose different loops for each.
 //
 //   Kernel := params, locals, buffers, exprs, phases
 //   Param  := Input | Output | Temporary (an array in memory, with dims)  | Scalar (a rank-0 value)  | Size (a symbol)
@@ -9,9 +9,9 @@
 //           | Assign(local, expr)                 gives a mutable local its (next) value: accumulators
 //           | Combine(local, op, index_local?, columns?)   reduces a local's lanes of the Vector loop just ended to one uniform value, or to
 //                                           one for each column of its elements
-//           | Scan(local, op, carry, expr, start, exclusive, anew?, over_grid?)   the running value of expr over the lanes of the Vector loop
-//                                           around, in order, after the mutable local carry, which ends as that of all lanes; begins
-//                                           anew where `anew` is true
+//           | Scan(local, op, carry, expr, start, exclusive, restarts?, over_grid?)   the running value of expr over the lanes of the Vector loop
+//                                           around, in order, after the mutable local carry, which ends as that of all lanes;
+//                                           restarts where `restarts` is true
 //           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
 //           | Matrix(step, fragment, buffers)      matrix units of a GPU: sums of a tile, in the registers of the whole team, become
 //                                           0; take the products of two staged factors, or of the sums of another tile and a staged
@@ -34,36 +34,34 @@
 // Scan. `local` is a new value of each lane: expr of lane 0 to that of the lane at hand, joined by
 // `op` in a fixed order that neither times nor addresses change; `exclusive`: without the lane's
 // own, `start` where it restarts. Sums of floats take -0 for the value of nothing, so that -0
-// stays. It stands directly in the Vector loop. With `over_grid` (GPU only) iterations of the Grid
-// loop follow on each other: this one is number `part` of `parts`, whose loops each take one step;
-// the phase has a counter, by which iterations begin in order; the parts meet in the words of
-// `meet`, a temporary whose last dimensions are [3, parts, scan_words()], 0 before.
+// stays. It is a direct child of the Vector loop. With `over_grid` (GPU only) iterations of the
+// Grid loop continue each other: this one is number `part` of `parts`, whose loops each take one
+// step; a counter of the phase starts iterations in order; they communicate through `meet`, a
+// temporary whose last dimensions are [3, parts, scan_words()], initially 0.
 //
-// Pipeline (GPU only). A Serial loop with `stages` makes parts of scratch buffers, whose first
-// dimension is the stages, in Vector loops, and multiplies them behind these. Both have stage var %
-// stages alone, so that a part may be made while the ones before it are multiplied: as many
-// iterations ahead as parts_ahead() says (pipeline.hpp). The printer adds the waiting for parts and
-// threads; its body has no Barrier.
+// Pipeline (GPU only). A Serial loop with `stages` fills parts of scratch buffers, whose first
+// dimension is the stages, in Vector loops, and multiplies them afterwards. Both use only stage var
+// % stages, so that a part may be filled while the ones before it are multiplied: parts_ahead()
+// iterations ahead (pipeline.hpp). The printer adds the waits; the body has no Barrier.
 //
 // Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of
 // threads). Thread: over the threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector;
 // GPU: spread over the threads of the team, `lanes` neighbours to a thread); its body is written
-// for one lane, and runs only where var < extent (the printer masks the tail); Serial and Unrolled
-// loops may stand inside it, their extents uniform, but no other Vector loop. Unrolled and Serial:
-// in order. A local assigned inside a Vector loop but declared outside is one value per lane, until
-// Combine makes it uniform; on a GPU another Vector loop may go over these lanes, as many of them
-// as accumulator_lanes() says to a thread. What stands outside of Vector loops is the same for the
-// whole team.
+// for one lane, and runs only where var < extent (the printer masks the tail); it may contain
+// Serial and Unrolled loops with uniform extents, but no other Vector loop. Unrolled and Serial: in
+// order. A local assigned inside a Vector loop but declared outside is one value per lane, until
+// Combine makes it uniform; on a GPU another Vector loop may go over these lanes,
+// accumulator_lanes() of them to a thread. Elsewhere all threads of a team compute the same.
 //
 // Columns (GPU only). The elements of a Vector loop may be rows of `columns` columns, element n in
-// column n % columns. A step of the team takes whole rows, so that a lane meets the elements of one
-// column only, in this loop and in every other one of as many columns. A Combine over columns joins
-// the lanes of each column; then a lane has the value of its column.
+// column n % columns. A step of the team takes whole rows, so that a lane gets elements of one
+// column only, in this loop and in every other one with as many columns. A Combine over columns
+// combines the lanes of each column; then a lane has the value of its column.
 //
 // Types in registers: bool is a condition (i1), every other dtype is itself. f16 and bf16 are bits
-// to load, keep and store; what computes with them takes a Cast to f32 and one back, with one
-// rounding. Index expressions stay one per dimension until verify() has proved them inside the
-// array's dims; only the printers flatten them.
+// to load, keep and store; arithmetic on them takes a Cast to f32 and one back, with one rounding.
+// Index expressions stay one per dimension until verify() has proved them inside the array's dims;
+// only the printers flatten them.
 #pragma once
 
 #include <algorithm>
@@ -112,9 +110,9 @@ struct ScratchBuffer {
   std::vector<IntExpr> dims;  // row-major
   Scope scope = Scope::Workgroup;
   Lifetime lifetime = Lifetime::Always;
-  // The pieces of 16 bytes within a row of 128 or 64 change places by the number of the row, so
-  // that neither who goes along the rows nor who goes across them meets one bank again and again:
-  // as PTX ISA has it, "swizzling modes". Of 2 bytes an element.
+  // The pieces of 16 bytes within a row of 128 or 64 are permuted by the number of the row, against
+  // bank conflicts along rows and across them ("swizzling modes" in the PTX ISA). For elements of 2
+  // bytes.
   bool swizzled = false;
 };
 
@@ -125,8 +123,7 @@ struct Access {
   std::vector<IntExpr> index;
 };
 
-// What expansions compute with. Outside of the operands stated the result is undefined, and a
-// division may trap.
+// Operations of expansions. Operands other than those stated are undefined; divisions may trap.
 enum class RawOp : uint8_t {
   // Of every target.
   TruncDiv,  // integers, rounded toward zero; divisor not 0, not MIN / -1
@@ -134,8 +131,7 @@ enum class RawOp : uint8_t {
   Shl,
   Shr,    // integers by 0 <= count < width; Shr keeps the sign of signed ones
   ToInt,  // a float to the signed integer of its width, truncated; any value without a trap when it does not fit
-  // Of a CPU that has such instructions: what is added to, and words of u32 with what is multiplied
-  // pair by pair.
+  // Of a CPU with such instructions: accumulator, two words of u32, multiplied part by part.
   DotBF16,   // an f32, and two bf16 in each word; subnormal numbers count as 0
   DotBytes,  // an i32, which wraps; four u8, and four i8
   // Of f32 on a GPU; what they promise is in smelt/static/unit.hpp.
@@ -151,8 +147,8 @@ enum class RawOp : uint8_t {
   RoundF16,  // to the nearest value of that format, which stays f32
   RoundBF16,
   // Of a GPU: what the thread n to the right has for x; n is a constant i32, negative to the left.
-  // It is in a Vector loop of 32 lanes that a team of 32 threads runs, each one of them; where that
-  // thread is none of the 32, the value is anything.
+  // It is in a Vector loop of 32 lanes that a team of 32 threads runs, one lane each; the value is
+  // undefined where that thread is outside of the team.
   FromThread,
 };
 
@@ -162,7 +158,7 @@ enum class Dialect : uint8_t {
   PlainTeam,    // the same, run by teams of threads
   PlainThread,  // the same, a workgroup's threads each run iterations as a CPU does
   Gpu,          // those that GPUs have besides
-  GpuHalf,  // the same, and what is computed is rounded to f16 or bf16 before anyone sees it: docs/numerics.md says how exact it is
+  GpuHalf,      // the same, less exact, for results that are rounded to f16 or bf16 (docs/numerics.md)
 };
 
 // The kinds of expressions.
@@ -225,8 +221,8 @@ struct TeamForms;  // team_forms.hpp
 
 // The kinds of statements.
 struct Stmt;
-// The elements of a Vector loop on a CPU between which conditions hold: of first .. last-1, if each
-// of `holds` is at least 0, this body does what that of the loop does.
+// The elements of a Vector loop on a CPU for which conditions hold: for first .. last-1, if each of
+// `holds` is at least 0, this body is equivalent to that of the loop.
 struct Interior {
   IntExpr first, last;  // 0 <= first, last <= extent
   std::vector<IntExpr> holds;
@@ -241,8 +237,8 @@ struct Loop {
   int unroll = 1;      // Vector on a GPU: steps taken together; Serial inside: written out (0: one, 1: some)
   int columns = 0;     // Vector on a GPU: of its elements; 0: all elements are alike
   bool whole = false;  // Vector on a GPU: these steps are expected to be all
-  int ahead = 0;       // Serial on a CPU: what its Vector loops read of arrays is asked for this many iterations ahead
-  bool rare = false;   // on a CPU: runs seldom, so that little code is better than fast code
+  int ahead = 0;       // Serial on a CPU: its Vector loops prefetch what they read this many iterations ahead
+  bool rare = false;   // on a CPU: runs seldom, so small code is better than fast code
   int stages = 0;      // Serial on a GPU: of a pipeline; 0: none
   int begins = 0;      // Vector on a CPU: whole steps may begin at multiples of so many elements; 0: of the lanes
   std::optional<Interior> interior;        // Vector on a CPU
@@ -266,7 +262,7 @@ struct Combine {
   int columns = 0;  // of the loop before it
 };
 struct Scan {
-  // What the parts of a scan over the grid meet in, and which of them this one is.
+  // How the parts of a scan over the grid communicate, and which of them this one is.
   struct OverGrid {
     Access meet;
     IntExpr part, parts;
@@ -277,7 +273,7 @@ struct Scan {
   ExprId value;
   ExprId start;  // a constant
   bool exclusive = false;
-  ExprId anew = kNoExpr;  // a bool
+  ExprId restarts = kNoExpr;  // a bool
   std::optional<OverGrid> over_grid;
 };
 struct Turn {
@@ -301,7 +297,7 @@ struct Store {
   Access access;
   ExprId value;
   ExprId mask = kNoExpr;        // a bool; nothing is written where it is false
-  bool streaming = false;       // will not be read again soon; may bypass the caches
+  bool streaming = false;       // not read again soon; may bypass the caches
   std::optional<Op> atomic;     // GPU only: Add, Max or Min; joined with what is there, in any order
   std::optional<int64_t> step;  // in a Vector loop on a CPU: elements from a lane to the next; nothing: any
   bool later =
@@ -340,15 +336,14 @@ struct Team {
   int cluster() const { return threads > workgroup ? threads / workgroup : 1; }
 };
 
-// Values of an accumulator that one thread of a GPU keeps side by side: element n of a step goes to
-// n modulo this.
+// Values that a thread of a GPU keeps of an accumulator: element n of a step goes to n modulo this.
 constexpr int accumulator_lanes(int lanes, int unroll) {
   int slots = 1;
   while (2 * slots <= lanes * unroll && slots < 4) slots *= 2;
   return slots;
 }
 
-// Words of 64 bits through which one part of a scan over the grid is known to the others.
+// Words of 64 bits by which a part of a scan over the grid publishes its totals.
 inline int scan_words(DType t) { return size_of(t) > 4 ? 2 : 1; }
 
 // GPU: a function of a phase. A launch takes the first that may run.
@@ -366,29 +361,29 @@ struct Variant {
 
 struct Phase {
   std::vector<Stmt> body;  // one Grid loop
-  IntExpr work = 1;        // elements touched by one iteration of the Grid loop: how finely it is worth spreading
+  IntExpr work = 1;        // elements touched by one iteration of the Grid loop, which bounds how finely it is split
   Team team;
   bool last =
       false;  // GPU: its one iteration is run by the workgroup that is done last with the phase before, in that launch
   int counter =
       -1;  // GPU: a temporary of u64, whose last word, 0 before, deals out the iterations in order; -1: any order
   std::vector<Variant> variants = {};  // GPU: the best first, once they are known
-  // Numerators of quotients and remainders that are at least 0 wherever the phase computes them,
-  // once they are known.
+  // Numerators of quotients and remainders that are never below 0 in the phase, once they are
+  // known.
   std::set<IntExpr> naturals = {};
 };
 
 // The threads of the device that runs a kernel, and whether what it writes bypasses the caches.
 inline const Symbol kLaunchThreads = Symbol::launch("threads"), kLaunchStream = Symbol::launch("stream");
 
-// A size that is computed at launch from the sizes of the call and of kLaunchThreads: how many ways
-// a reduction is split, say.
+// A size that is computed at launch from the sizes of the call and kLaunchThreads, such as the
+// number of parts of a split reduction.
 struct LaunchSize {
   Symbol symbol;  // of kind Launch or Multiplier; a Size param has it too
   IntExpr value;
 };
 
-// What stands for a divisor in a division by multiplication (multipliers.hpp); never for 0.
+// The multiplier for a division by a divisor other than 0 (multipliers.hpp).
 IntExpr multiplier_of(const IntExpr& divisor);
 
 // A local of type i64 that index expressions may use, as Symbol::local(local): a gathered index
@@ -399,11 +394,10 @@ struct IndexLocal {
 };
 
 // Outputs larger than this in total do not stay in the caches until they are read again, unless the
-// last cache is a large one, so they are written past them.
+// last-level cache is large, so they are written by streaming stores.
 inline constexpr int64_t kStreamBytes = 8 << 20;
 
-// What a clamped kernel stores as its error when an index was outside: a mistake of the compiler,
-// not of the caller.
+// The error of a clamped kernel when an index was outside: a bug of the compiler.
 inline constexpr int32_t kOutsideOfArray = -1;
 
 // A piece of work of a batch: arrays and sizes of its own for one of the batch's bodies.
@@ -425,12 +419,10 @@ struct Fragment {
   bool rows_along_inner, columns_along_inner;
   static constexpr int64_t width(int64_t n) { return n % 64 == 0 ? 64 : 32; }
   bool has_weights = false;  // each row has a maximum and a total (Matrix::Step::Weigh)
-  // Scratch of Scope::Lane that Vector loops find the sums in, as [pair, 2]: neighbours in a row
-  // (pair_at). -1: none does.
+  // Scratch of Scope::Lane by which Vector loops access the sums, as [pair, 2] (pair_at). -1: none.
   int registers = -1;
   int pairs() const { return rows * columns / 2; }
-  // Whether four warps have 64 rows and all columns, as instructions of compute capability 9.0 take
-  // them.
+  // Whether four warps have 64 rows and all columns, as for instructions of compute capability 9.0.
   bool in_groups() const { return down * 16 == rows && down % 4 == 0 && columns % 64 == 0 && columns <= 256; }
 };
 
@@ -450,8 +442,7 @@ struct Kernel {
   std::vector<Phase> phases;
   std::vector<LaunchSize> launch_sizes;  // in order: a later one may use an earlier one
   std::vector<IndexLocal> index_locals;
-  // Each is >= 0 in every call: what the graph's constraints say of the sizes, checked when they
-  // are bound.
+  // Each is >= 0 in every call: the graph's constraints on sizes, checked when these are bound.
   std::vector<IntExpr> assumptions;
   std::map<ExprId, std::string>
       labels;                     // the operation of the program that an expression is the value of, for comments
@@ -461,12 +452,10 @@ struct Kernel {
   std::vector<std::string_view> undone;  // passes whose result could not be proved: slower, never wrong
   int counter_param =
       -1;  // i32[1]: how many workgroups are done, for a phase that is run by the last; 0 between launches
-  // i32[1]: a gather that meets an index out of range stores its place in `checks` + 1 here; or it
-  // is kOutsideOfArray.
+  // i32[1]: for an index out of range, its gather's place in `checks` + 1; or kOutsideOfArray.
   int error_param = -1;
   std::vector<NodeId> checks;  // gathers whose indices are checked
-  // A batch: independent work of like kind in one launch, every form of it once. All else but the
-  // name is empty then.
+  // A batch: independent work in one launch, every form of it once. Only the name is set besides.
   std::vector<Kernel> bodies;
   std::vector<Part> parts;
   bool is_batch() const { return !bodies.empty(); }
@@ -477,7 +466,7 @@ struct Kernel {
     return std::any_of(in_place.begin(), in_place.end(),
                        [&](const InPlace& p) { return p.input == param || p.output == param; });
   }
-  // Of the elements of the array or the scratch buffer.
+  // The dtype of the elements of the array or the scratch buffer.
   DType dtype_of(const Access& access) const {
     return access.scratch ? buffers[static_cast<size_t>(access.array)].dtype
                           : params[static_cast<size_t>(access.array)].dtype;
@@ -504,8 +493,7 @@ std::string print_with_labels(const Kernel& kernel);
 // sizes may be symbols), or is guarded by its mask, that locals are defined before use, and that
 // dtypes agree. Throws InternalError with the access at fault.
 void verify(const Kernel& kernel);
-// The same, of a kernel that may have been verified before in another form; `proved` keeps what was
-// proved then.
+// The same, of a kernel that was verified in another form; `proved` has the proofs of that.
 class Proved;
 void verify(const Kernel& kernel, Proved& proved);
 

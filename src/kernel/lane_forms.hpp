@@ -21,8 +21,8 @@ inline constexpr int64_t kMostLaneStep = int64_t{1} << 20;
 
 // How the lanes of a whole step lie in the array that they read.
 struct LaneAccess {
-  // Of a Gather each lane reads on its own. Pieces are read whole, and their elements dealt out to
-  // the lanes.
+  // In a Gather each lane reads separately. Pieces are contiguous reads that are distributed to the
+  // lanes.
   enum class Form : uint8_t { Broadcast, Strided, Pieces, Gather };
   // Elements that follow each other: from `low` to `high` beyond the place that is `apart` from
   // lane 0's. Some lane reads the first, some lane the last.
@@ -72,7 +72,7 @@ struct LaneForms {
   // That are the same in all whole steps: what each lane has.
   std::map<ExprId, std::vector<bool>> conditions;
   std::map<ExprId, LaneDraw> draws;
-  // Of indices: what each lane is beyond lane 0, in all whole steps.
+  // Offsets of the lanes' indices from lane 0, in all whole steps.
   std::map<IntExpr, std::vector<int64_t>> tables;
   std::map<std::string, LaneDivision> divisions;  // by the key of the atom
   std::map<ExprId, LaneComparison> comparisons;

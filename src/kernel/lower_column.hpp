@@ -59,7 +59,7 @@ class ColumnLowering : public ReductionLowering {
     DType dtype;
     // Params: what each part of a column joins to, whether the scan restarts in it (-1: never), and
     // what all up to it join to.
-    int totals, anew, joined;
+    int totals, restarts, joined;
   };
   void split_scans();
   std::vector<PartScan> total_parts(const SplitAxis& split, const ColumnLoops& loops);

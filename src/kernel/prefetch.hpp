@@ -10,8 +10,8 @@
 //     vector %i1 < C by 16: ...                 vector %i1 < C by 16:
 //                                                 prefetch in0[(%g + 1) * C + %i1] and the 15 after it to level 1
 //
-// Of rows that a loop goes down (Stmt::ahead): each Vector loop inside fetches what it, or another
-// one, reads so many iterations later and no later iteration has read by then.
+// In a loop down rows (Stmt::ahead), each Vector loop prefetches the new rows that it, or another
+// one, reads this many iterations later.
 #pragma once
 
 #include "kernel/kernel.hpp"

@@ -347,11 +347,12 @@ class Printer {
         },
         [&](const Scan& scan) {
           const std::string value = use(scan.value);
-          const std::string anew = scan.anew == kNoExpr ? "" : " anew if " + use(scan.anew);
+          const std::string restarts = scan.restarts == kNoExpr ? "" : " restarts if " + use(scan.restarts);
           forget_changed(s);
           line("scan %v{} = {}{} by {} after %v{} over {}{}", scan.local, scan.exclusive ? "what precedes " : "", value,
                smelt::name_of(scan.op), scan.carry,
-               scan.over_grid ? fmt::format("grid ({})", access_text(kernel_, scan.over_grid->meet)) : "lane", anew);
+               scan.over_grid ? fmt::format("grid ({})", access_text(kernel_, scan.over_grid->meet)) : "lane",
+               restarts);
         },
         [&](const Alloc& alloc) {
           const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(alloc.buffer)];

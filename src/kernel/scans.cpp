@@ -39,12 +39,12 @@ ExprId AccumulatorLowering::scan_at(NodeId id, const Index& index) {
   const ExprId nothing = float_sum && !node.exclusive ? builder_.constant(Scalar::of_float(t, -0.0)) : start;
   ExprId x = evaluator_.value(node.args[0], index);
   if (float_sum && node.exclusive) x = builder_.apply(Op::Add, {x, start});
-  const ExprId anew = node.args.size() > 1 ? evaluator_.value(node.args[1], index) : kNoExpr;
+  const ExprId restarts = node.args.size() > 1 ? evaluator_.value(node.args[1], index) : kNoExpr;
   const LocalId carry = builder_.new_local(t, true), result = builder_.new_local(t, false);
-  running_scans_.push_back({id, carry, nothing, anew});
+  running_scans_.push_back({id, carry, nothing, restarts});
   std::vector<Stmt>& block = evaluator_.block();
   if (!scans_down_) {
-    Scan s = scan(result, op_of(node.reduce), carry, x, start, node.exclusive, anew);
+    Scan s = scan(result, op_of(node.reduce), carry, x, start, node.exclusive, restarts);
     if (scan_grid_) {
       Shape dims = scan_grid_->rows;
       dims.insert(dims.end(), {IntExpr(3), scan_grid_->parts, IntExpr(scan_words(t))});
@@ -57,7 +57,7 @@ ExprId AccumulatorLowering::scan_at(NodeId id, const Index& index) {
   }
   const ExprId before = builder_.local(carry);
   const auto unless_anew = [&](ExprId first, ExprId otherwise) {
-    return anew == kNoExpr ? otherwise : builder_.apply(Op::Where, {anew, first, otherwise});
+    return restarts == kNoExpr ? otherwise : builder_.apply(Op::Where, {restarts, first, otherwise});
   };
   if (node.exclusive) block.push_back(let(result, unless_anew(start, before)));
   block.push_back(assign(carry, unless_anew(x, merged(running, before, x))));

@@ -166,7 +166,7 @@ class Structure {
     need(local(s.carry).is_mutable, "scan %v{} carries %v{}, which is not mutable", s.local, s.carry);
     need(loops_.back()->kind == LoopKind::Vector, "scan %v{} is not in a vector loop", s.local);
     use(s.start, "start");
-    if (s.anew != kNoExpr) use(s.anew, "flag");
+    if (s.restarts != kNoExpr) use(s.restarts, "flag");
     if (s.over_grid) {
       const Access& meet = s.over_grid->meet;
       access(meet, "scan");

@@ -190,7 +190,7 @@ class Types {
     need_local_dtype(s.start, s.local);
     need(kernel_.at(s.start).is<Const>(), "scan %v{} starts at no constant", s.local);
     need(local_dtype(s.carry) == t, "scan %v{} carries another type", s.local);
-    if (s.anew != kNoExpr) need_dtype(s.anew, DType::Bool, "where a scan restarts");
+    if (s.restarts != kNoExpr) need_dtype(s.restarts, DType::Bool, "where a scan restarts");
   }
 
   void turn(const Turn& s) const {

@@ -83,7 +83,7 @@ void for_each_expression(S& s, const Visit& visit) {
   if (auto* value = value_of(s)) visit(*value);
   if (auto* store = s.template get_if<Store>(); store && store->mask != kNoExpr) visit(store->mask);
   if (auto* scan = s.template get_if<Scan>()) {
-    if (scan->anew != kNoExpr) visit(scan->anew);
+    if (scan->restarts != kNoExpr) visit(scan->restarts);
     visit(scan->start);
   }
 }

@@ -13,7 +13,7 @@ namespace {
 std::pair<std::string, std::string> words_of_split(const Split& split) {
   if (split.spilled_bytes > 0)
     return {fmt::format("built as one kernel they spill {} bytes per thread", split.spilled_bytes),
-            "fewer values that are needed at the same time"};
+            "fewer values that are live at the same time"};
   return {fmt::format("one kernel is predicted to take {:.1f} times as long as two", split.times_as_long),
           "nothing: storing the value takes less time"};
 }
@@ -99,10 +99,11 @@ class Decisions {
     if (parts_.too_deep(a, b))
       return {fmt::format("a kernel may have no more than {} operations", parts_.options().depth), "a higher limit"};
     if (parts_.too_long(a, b))
-      return {"together they are more operations than one kernel is compiled for",
+      return {"together they have more operations than one kernel may have",
               "nothing: so long a kernel is bound by arithmetic, not by memory"};
     if (parts_.groups().path_around(a, b) || parts_.groups().path_around(b, a))
-      return {"another kernel between them needs the one and feeds the other", "fuse or move what stands between"};
+      return {"another kernel between them needs the one and feeds the other",
+              "fuse or move the operations in between"};
     return why_apart(a, home);
   }
 

@@ -14,7 +14,7 @@
 
 namespace smelt::plan {
 
-// Of a group that is not to be one kernel: why, and what would change it.
+// Why a group is not to be one kernel, and what would change it.
 std::pair<std::string, std::string> words_of(const std::variant<schedule::Schedule, schedule::Refusal>& made);
 
 class Partition {
@@ -98,7 +98,7 @@ class Partition {
   bool reads_only(NodeId reader, int group) const;
   // The two as one have been refused, and nothing has changed since.
   bool known_refusal(int a, int b) const;
-  // Of one number, every thread makes its own.
+  // A single number does not count: every thread computes it.
   bool is_read_more_often(NodeId id, int64_t points) const;
   // All results of a call of the user's code are made at once. They have the same arguments, so
   // there is no path between them.

@@ -32,7 +32,7 @@ struct Options : schedule::Options {
   std::vector<Split> splits;
 };
 
-// Of the nodes of a group, its inputs or its outputs.
+// Whether the nodes, inputs or outputs of a group contain this one.
 inline bool contains(const std::vector<NodeId>& ascending, NodeId id) {
   return std::binary_search(ascending.begin(), ascending.end(), id);
 }

@@ -43,7 +43,7 @@ struct FasterSchedule {
   std::shared_ptr<const schedule::Schedule> schedule;
   double us = 0, own_us = 0;
 };
-// Of the kernels that take longest; differences that say nothing are left out.
+// Faster schedules of the kernels that take longest; insignificant differences are left out.
 std::vector<FasterSchedule> faster_schedules(const Graph& graph, const Plan& plan, const Options& options,
                                              const Prediction& prediction);
 

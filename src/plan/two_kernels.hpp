@@ -7,7 +7,7 @@
 
 namespace smelt::plan {
 
-// Of each group that is predicted to take much longer than two kernels: where it is to be cut.
+// Where to cut each group that is predicted to take much longer than two kernels.
 std::vector<Split> splits_that_pay(const Partition& parts, const std::vector<FusionGroup>& groups);
 
 }  // namespace smelt::plan

@@ -30,7 +30,7 @@ class DeviceClock {
   Summary hot(const std::function<void()>& work);
   // Wall time per call of calls back to back, the host's part included.
   Summary call(const std::function<void()>& work);
-  // Of a copy within the GPU's memory that reads and writes so many bytes together.
+  // The time of a copy within the GPU's memory; `bytes` are those read and written together.
   Summary cold_copy(int64_t bytes);
   Summary hot_copy(int64_t bytes);
 

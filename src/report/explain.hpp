@@ -22,6 +22,7 @@ struct Explanation {
   CacheUse cache = {};
   std::optional<Outlook> outlook = {};  // what the cost model says
   bool all_edges = false;               // text: every edge, not only those that are cut
+  bool names_options = true;            // text: mentions options of the command line
   std::vector<KernelTime> times = {};   // per kernel, when they were measured
   int64_t temporary_bytes = -1;         // of one call; -1: not known
   std::vector<InPlaceArrays> in_place = {};
@@ -30,7 +31,8 @@ struct Explanation {
   bool interpreted = false;                           // nothing was compiled: the plan is what kernels would be
 };
 
-// Of a plan of this executable, all but what is predicted or measured; refers to the three.
+// The explanation of a plan of this executable, without predictions and measurements; refers to the
+// three.
 Explanation explanation_of(const std::string& program, const Executable& executable, const plan::Plan& plan,
                            const SizeBinding& sizes, std::vector<BuiltFunction> functions);
 
@@ -45,7 +47,7 @@ std::string describe(const BuiltFunction& f);
 // How the user would call this value: an input's name, or what was written for it, the operation
 // that it became, and the node's number: "softmax.exp %3".
 std::string name_of_value(const Graph& graph, NodeId id);
-// Of what a kernel reads or writes: an input's name, "output 1", else as above.
+// The name of what a kernel reads or writes: an input's name, "output 1", else as above.
 std::string role_of_value(const Graph& graph, NodeId id);
 // The primitive that a node is: "add", "sum", "reshape".
 std::string operation_of(const Node& node);

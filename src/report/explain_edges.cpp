@@ -169,8 +169,11 @@ std::string edges_text(const Explanation& e, const Style& style) {
   const auto fused =
       std::count_if(e.plan.decisions.begin(), e.plan.decisions.end(), [](const plan::Decision& d) { return d.fused; });
   if (fused > 0)
-    out += fmt::format("  {}{} edge{} fused; --edges lists {}\n", out.empty() && fused > 1 ? "all " : "", fused,
-                       fused == 1 ? " is" : "s are", fused == 1 ? "it" : "them");
+    out += fmt::format("  {}{} edge{} fused{}\n", out.empty() && fused > 1 ? "all " : "", fused,
+                       fused == 1 ? " is" : "s are",
+                       !e.names_options ? ""
+                       : fused == 1     ? "; --edges lists it"
+                                        : "; --edges lists them");
   return out;
 }
 

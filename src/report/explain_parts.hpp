@@ -8,7 +8,7 @@
 namespace smelt::report {
 
 int64_t total_bytes(const Explanation& e, const std::vector<NodeId>& values);
-// Of the schedule by itself, or, of the one that runs, with its kernel; nothing: not measured.
+// The measured time of a schedule, for the one that runs that of its kernel; nothing: not measured.
 std::optional<double> measured_us(const Explanation& e, size_t kernel, const Considered& c);
 // What the cost model says of a kernel; nothing where it says nothing.
 std::optional<schedule::Cost> predicted(const Explanation& e, size_t kernel);

@@ -113,9 +113,10 @@ void check_length(const SourceFile& file, const NpyHeader& header) {
   const int64_t held = file.bytes - header.data_offset;
   if (held == *bytes) return;
   if (held < *bytes) {
-    reject(file.path,
-           fmt::format("its header says {}, which takes {} bytes, and it holds {}: it is cut short or its header lies",
-                       claim, *bytes, held));
+    reject(
+        file.path,
+        fmt::format("its header says {}, which takes {} bytes, and it holds {}: it is truncated or its header is wrong",
+                    claim, *bytes, held));
   }
   reject(file.path, fmt::format("its header says {}, which takes {} bytes, and {} follow", claim, *bytes, held));
 }

@@ -41,8 +41,8 @@ using ElementOf = std::function<std::optional<Scalar>(NodeId value, const Dims& 
 inline constexpr int kWarp = 32;
 inline constexpr int64_t kSectorBytes = 32, kGpuLineBytes = 128, kCpuLineBytes = 64;
 
-// Of a launch of this kernel. On a CPU a sector is a line of the cache. All executions are looked
-// at where they are few, else some; the more effort is saved, the fewer.
+// The accesses of a launch of this kernel. On a CPU a sector is a cache line. A few executions are
+// all counted, many are sampled; fewer with a larger `saved_effort`.
 std::vector<AccessRow> accesses_of(const kernel::Kernel& kernel, const KernelLaunch& launch, bool gpu,
                                    const ElementOf& element, int saved_effort = 1);
 

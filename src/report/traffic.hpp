@@ -1,5 +1,5 @@
 // Bytes that a plan moves at given sizes. Plan::traffic holds them for the sizes that the plan was
-// made with; an executable serves other sizes too.
+// made with; an executable supports other sizes too.
 #pragma once
 
 #include "plan/plan.hpp"

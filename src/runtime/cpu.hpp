@@ -51,7 +51,7 @@ class Llvm {
   static std::shared_ptr<Llvm> open(std::string& why, DiskCache* cache = nullptr);
   // The same that compiles for a lesser processor.
   static std::shared_ptr<Llvm> open_for(const std::string& level, std::string& why, DiskCache* cache);
-  // Of code that was compiled elsewhere: it has no library, and compiles nothing.
+  // Stands in for the LLVM of code that was compiled elsewhere: compiles nothing.
   static std::shared_ptr<Llvm> absent(int version, std::string triple);
   virtual ~Llvm() = default;
   virtual int version() const = 0;               // major
@@ -79,8 +79,8 @@ class Module {
   using PhaseFunction = void (*)(int64_t begin, int64_t end, void** arrays, const int64_t* sizes, char* scratch);
   virtual PhaseFunction function(const std::string& name) const = 0;  // throws InternalError when absent
 };
-// Of what Llvm::compile made, in this process or in another. Throws InternalError when it is not
-// that. `name`: what profilers and debuggers show.
+// Loads the result of Llvm::compile, of this process or another. Throws InternalError for other
+// bytes. `name`: for profilers and debuggers.
 std::shared_ptr<Module> load_object(std::string_view object, const std::string& name = {});
 
 // Runs body(thread, begin, end) over [0, count) split into contiguous pieces of about equal size,

@@ -58,7 +58,7 @@ class Nvrtc {
  public:
   // `newest_major` passes over versions that a driver is too old for: 12, say; 0 takes any.
   static std::shared_ptr<Nvrtc> open(std::string& why, int newest_major = 0);
-  // Of code that was compiled elsewhere: it has no library, and compiles nothing.
+  // Stands in for the NVRTC of code that was compiled elsewhere: compiles nothing.
   static std::shared_ptr<Nvrtc> absent(int version);
   virtual ~Nvrtc() = default;
   virtual int version() const = 0;               // 13000, as the driver counts
@@ -162,7 +162,7 @@ class Gpu {
   virtual void destroy_graph(GraphHandle graph) noexcept = 0;
 };
 
-// Of the memory that smelt holds on a GPU of NVIDIA.
+// The memory that smelt holds on an NVIDIA GPU.
 MemoryAccount& gpu_account(int ordinal);
 
 // The stream that calls of this thread use: the one that was set, else smelt's own.

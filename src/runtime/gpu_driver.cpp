@@ -12,11 +12,10 @@ std::shared_ptr<const Driver> find_driver(std::string& why) {
   const auto open = [](const std::string& name, std::string& reason) {
     return open_functions<Driver>(open_library(name, reason), name, "the driver is too old", reason);
   };
-  return search_library(
-      {"libcuda", "SMELT_CUDA", names, tried(names),
-       "The driver of the GPU brings it: apt-get install nvidia-driver-full on Debian, ubuntu-drivers "
-       "install on Ubuntu; in a container, start it with --gpus all"},
-      open, why);
+  return search_library({"libcuda", "SMELT_CUDA", names, tried(names),
+                         "It comes with the GPU driver: apt-get install nvidia-driver-full on Debian, ubuntu-drivers "
+                         "install on Ubuntu; in a container, start it with --gpus all"},
+                        open, why);
 }
 
 }  // namespace

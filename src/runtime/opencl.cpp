@@ -439,7 +439,7 @@ Libraries opencl::open_opencl(std::string& why) {
     return open_functions<Library>(open_library(name, reason), name, "it is older than OpenCL 1.2", reason);
   };
   return search_library({"libOpenCL", "SMELT_OPENCL", names, tried(names),
-                         "apt-get install ocl-icd-libopencl1 brings it, and pocl-opencl-icd a device: the CPU"},
+                         "To install it: apt-get install ocl-icd-libopencl1; pocl-opencl-icd adds the CPU as a device"},
                         open, why);
 }
 
@@ -448,9 +448,7 @@ std::shared_ptr<OpenCl> OpenCl::open(int ordinal, std::string& why) {
   if (!cl) return nullptr;
   const std::vector<Device> devices = all_devices(*cl);
   if (devices.empty()) {
-    why =
-        "libOpenCL is here, but no driver that it finds has a device. apt-get install pocl-opencl-icd brings one: "
-        "the CPU";
+    why = "libOpenCL was found, but no device. apt-get install pocl-opencl-icd adds the CPU as one";
     return nullptr;
   }
   if (ordinal < 0 || static_cast<size_t>(ordinal) >= devices.size()) {

@@ -37,7 +37,7 @@ std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, con
 std::optional<Candidate> far_better(const Graph& graph, const Group& group, const Options& options,
                                     std::shared_ptr<const Schedule> own);
 
-// Of a tuning: all that it says, on one line, and back; nothing of a text that is none.
+// A tuning as one line of text, and back; nothing for other texts.
 std::string text_of(const Tuning& tuning);
 std::optional<Tuning> tuning_of(const std::string& text);
 

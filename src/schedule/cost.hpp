@@ -27,7 +27,7 @@ struct Cost {
   int resident_workgroups = 1;  // of a multiprocessor, at a time
 };
 
-// Of the terms the longest, and the launches: the time, and what limits it.
+// Sets the time, the longest of the terms plus the launches, and what limits it.
 void take_longest(Cost& cost);
 
 // For the sizes at hand.

@@ -18,7 +18,7 @@ bool moves_along(const Domain& domain, const Read& read, bool reduced);
 double stride_of(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node, const Index& index,
                  Symbol var);
 double array_bytes(const Graph& graph, const SizeBinding& sizes, NodeId node);
-// Of all that a group reads and stores, each once.
+// Bytes of all reads and stores of a group, each once.
 double group_bytes(const Graph& graph, const SizeBinding& sizes, const Group& group);
 
 // cost_gpu.cpp

@@ -193,7 +193,7 @@ void write_out(const Graph& graph, int axis, Domain& domain) {
 
 void take_cut(Schedule& s, std::optional<Cut> cut) {
   s.cut = std::move(cut);
-  if (s.cut) s.note += fmt::format(", {} ranges of axis {} by themselves", s.cut->starts.size(), s.cut->axis);
+  if (s.cut) s.note += fmt::format(", {} ranges of axis {} separately", s.cut->starts.size(), s.cut->axis);
 }
 
 }  // namespace smelt::schedule

@@ -1,5 +1,5 @@
-// The loops that a group of nodes shares: its iteration domain, where each reduction and output is
-// in it, and what the group reads. This walk is what makes a merge legal or not.
+// The loops that a group of nodes shares: its iteration domain, the position of each reduction and
+// output in it, and the reads of the group. This walk decides whether a merge is legal.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct Reduction {
   int level = 0;  // 0: needs no other reduction of the group; n: needs one of level n-1
   Index argument_index, result_index;
   std::optional<OnlineSum> online;  // runs in one pass with its maximum, which is of the same level
-  std::optional<Moment> moment;     // runs in one pass with what it is measured from
+  std::optional<Moment> moment;     // runs in one pass with the value that it subtracts
 };
 
 // A scan of the group: it runs along the reduced axes, in order, in every pass that needs it.
@@ -85,10 +85,10 @@ struct Domain {
   bool pointwise() const { return levels == 0 && scans.empty(); }
 };
 
-// Reductions that need others of the same rows, and can all the same run in one pass with them.
+// Reductions that need others of the same rows, but can run in one pass with them.
 enum class Online : uint8_t {
   Nothing,
-  Moments,  // sums of products of what is measured from a value of the row, as the mean (moments.hpp)
+  Moments,  // sums of products of differences from a value of the row, such as the mean (moments.hpp)
   All,      // and sums of exponentials below a maximum (online.hpp)
 };
 
@@ -96,12 +96,11 @@ enum class Online : uint8_t {
 std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
                                           Online online = Online::Nothing);
 
-// Orders the axes of reductions and scans as memory has them, where what is read and stored agrees:
-// the columns of x.T are rows.
+// Orders the axes of reductions and scans as in memory, if reads and stores agree: the columns of
+// x.T are rows.
 void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes);
 
-// Goes through an axis from its end where most of what is read and stored lies that way: what is
-// flipped on its way in or out, or both.
+// Reverses an axis if most reads and stores have a negative stride along it.
 void follow_direction(const Graph& graph, Domain& domain, const SizeBinding& sizes);
 
 // Merges neighbouring axes wherever every read and output steps through them as through one.

@@ -242,9 +242,10 @@ class Placement : Refusing {
       if (signature(argument, node.axes) != domain_signature_ && count(argument) == count(kept_shape()) &&
           level_of(id) > 0)
         return refuse(
-            fmt::format("{} reduces what the rows of {} leave, and they are all done only when every workgroup is",
-                        node.label.empty() ? name_of(node.reduce) : node.label, str(domain_shape_)),
-            "nothing: it takes a second kernel, which reads one value a row");
+            fmt::format(
+                "{} reduces the results of all rows of {}, which are complete only when every workgroup is done",
+                node.label.empty() ? name_of(node.reduce) : node.label, str(domain_shape_)),
+            "nothing: it takes a second kernel, which reads one value for each row");
       if (signature(argument, node.axes) != domain_signature_)
         return refuse(fmt::format("{} reduces {} of {}, while the rest of the kernel reduces {} of {}",
                                   node.label.empty() ? name_of(node.reduce) : node.label, axes_text(node.axes),
@@ -258,8 +259,8 @@ class Placement : Refusing {
       domain_.levels = std::max(domain_.levels, r.level + 1);
       if (domain_.levels > kMostLevels)
         return too_long(
-            fmt::format("a row would be gone over more than {} times, which is a long kernel to compile", kMostLevels),
-            "nothing: beside so many passes a round trip through memory is short");
+            fmt::format("the kernel would make more than {} passes over a row, and take long to compile", kMostLevels),
+            "nothing: a round trip through memory is short compared with so many passes");
       result_index_[id] = r.result_index;
       domain_.reductions.push_back(std::move(r));
     }
@@ -277,8 +278,8 @@ class Placement : Refusing {
                       "scan and reduce along the same axis");
       if (domain_.scans.size() == kMostScans)
         return too_long(
-            fmt::format("a row would be scanned more than {} times, which is a long kernel to compile", kMostScans),
-            "nothing: beside so many scans a round trip through memory is short");
+            fmt::format("the kernel would scan a row more than {} times, and take long to compile", kMostScans),
+            "nothing: a round trip through memory is short compared with so many scans");
       if (!domain_.scans.empty() && node.reverse != domain_.reversed)
         return refuse(
             fmt::format("{} runs {} to the {} of its axis, while another scan of the kernel runs the other way", label,

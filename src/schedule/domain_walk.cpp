@@ -119,7 +119,7 @@ class Walk : Refusing {
       const Visit here = waiting.back();
       waiting.pop_back();
       if (here.at->length > kLongestIndex && member(here.node))
-        return too_long(fmt::format("{} would be read at a place that takes more than {} characters to write down",
+        return too_long(fmt::format("the index at which {} is read would have more than {} characters",
                                     name_in_words(here.node), kLongestIndex),
                         "nothing: storing a value on the way takes less time");
       if (!visited_.insert({here.node, here.at, here.guards}).second) continue;
@@ -146,8 +146,8 @@ class Walk : Refusing {
     if (first || !computed || !written_out) return true;
     repeated_ += std::min(here.overlap.times, kMostCopies) * std::max(1, repeat_cost(graph_, node));
     if (repeated_ <= kMostRepeatedWork) return true;
-    return too_long(fmt::format("more than {} operations would be written out again, {} among them, since values are "
-                                "needed at several places",
+    return too_long(fmt::format("more than {} operations would be computed again, {} among them, since values are "
+                                "needed at several indices",
                                 kMostRepeatedWork, name_in_words(here.node)),
                     "nothing: storing the values takes less time");
   }
@@ -212,12 +212,12 @@ class Walk : Refusing {
           return true;
         }
         if (!(result_index_.at(id) == index))
-          return refuse("the result of a reduction is needed at other rows than the one at hand",
+          return refuse("the result of a reduction is needed at rows other than the current one",
                         "nothing, unless the rows can be reordered in the program");
         return true;
       case NodeKind::Scan:
         if (!(result_index_.at(id) == index))
-          return refuse("the result of a scan is needed at other places than the one at hand",
+          return refuse("the result of a scan is needed at indices other than the current one",
                         "nothing, unless the elements can be reordered in the program");
         for (NodeId arg : node.args) next.push_back({arg, place, level, below, guards});
         return true;

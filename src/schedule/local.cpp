@@ -74,10 +74,10 @@ Overlap WindowWork::evaluated(const Graph& graph, NodeId id, const Overlap& over
 
 Refusal WindowWork::refusal(const Graph& graph) const {
   const Node& node = graph.at(worst_);
-  return {fmt::format("overlapping windows would compute {} {:.0f} times for each element, which costs more than to "
-                      "store it",
-                      node.label.empty() ? std::string(name_of(node.kind)) : node.label, worst_times_),
-          "nothing, unless the windows overlap less or what they see costs less"};
+  return {fmt::format(
+              "overlapping windows would compute {} {:.0f} times for each element, which costs more than storing it",
+              node.label.empty() ? std::string(name_of(node.kind)) : node.label, worst_times_),
+          "nothing, unless the windows overlap less or their elements cost less"};
 }
 
 }  // namespace smelt::schedule

@@ -30,7 +30,7 @@ struct Moment {
   std::vector<NodeId> of_rows() const;  // all values that are one to a row
 };
 
-// Of a Reduce node: whether it is such a sum, and what of it belongs to whole rows.
+// The moment that a Reduce node is, if it is such a sum, with its values of whole rows.
 std::optional<Moment> moment(const Graph& graph, NodeId reduce);
 
 }  // namespace smelt::schedule

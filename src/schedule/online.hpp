@@ -16,7 +16,7 @@ struct OnlineSum {
   bool finite_shift = false;
 };
 
-// Of a Reduce node: whether it is such a sum.
+// The sum that a Reduce node is, if it is such a sum.
 std::optional<OnlineSum> online_sum(const Graph& graph, NodeId reduce);
 
 }  // namespace smelt::schedule

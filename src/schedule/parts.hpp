@@ -30,7 +30,7 @@ constexpr int64_t kSmallWork = 1 << 16;
 // A reduction over at least this many rows is split, so that threads share it and its error stays
 // small.
 constexpr int64_t kTallColumn = 512;
-// Of a CPU's vectors; the fewest also where fewer would do.
+// Bounds of the lanes of a CPU's vectors.
 constexpr int64_t kFewestLanes = 4, kMostLanes = 64;
 
 // Points that a part of a split reduction has at least. More parts than kMaxParts only lengthen the

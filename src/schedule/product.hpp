@@ -59,8 +59,8 @@ struct Product {
 // The sums of a group, if it is made of products over the same axes; tiles are not chosen yet.
 std::optional<Product> find_product(const Graph& graph, const Group& group, const Domain& domain);
 
-// Of a sum: the multiplication that it adds up, where both are one operation of the program as
-// people count, as `a @ b` is; -1: none.
+// The multiplication whose products a sum adds, if both count as one operation, as in `a @ b`; -1:
+// none.
 NodeId multiplication_of(const Graph& graph, NodeId sum);
 
 // The half type that all factors have before they are cast to what adds up: matrix units multiply

@@ -9,7 +9,7 @@
 
 namespace smelt::schedule {
 
-// Of ranges that change by new symbols only.
+// Cached proofs, for ranges that change by new symbols only.
 class Proofs {
  public:
   bool holds_when_empty(const IntExpr& e, const Ranges& ranges) {

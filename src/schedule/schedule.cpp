@@ -61,7 +61,7 @@ static std::string repeats_too_much(const Graph& graph, const Group& group, cons
   const double most = target.gpu ? std::min(kLaunchOfAThread, kLaunchOfAGpu / std::max(1.0, points))
                                  : kLaunchOperations / std::max(1.0, points);
   if (domain.again <= domain.once + kRoundTrip + most) return "";
-  return fmt::format("{:.0f} operations an element would become {:.0f}, since values are needed at several places",
+  return fmt::format("{:.0f} operations an element would become {:.0f}, since values are needed at several indices",
                      domain.once, domain.again);
 }
 

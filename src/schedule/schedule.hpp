@@ -1,5 +1,5 @@
-// How a group runs on a target: the one source of what may be fused. A group is legal exactly when
-// it has a Schedule.
+// How a group runs on a target: the single definition of what may be fused. A group is legal
+// exactly when it has a Schedule.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@
 
 namespace smelt::schedule {
 
-// How updates come to the rows that the data names (kernel/lower_scatter*.cpp).
+// How updates are applied to rows (kernel/lower_scatter*.cpp).
 enum class ScatterForm : uint8_t {
-  Ranges,  // each part of the rows belongs to one iteration, which goes through the updates in order and takes those that are its own
-  Copies,  // CPU: each part of the updates has a copy of the result to itself; then the copies are joined
+  Ranges,  // each part of the rows belongs to one iteration, which scans the updates in order for its own
+  Copies,  // CPU: each part of the updates has its own copy of the result; then the copies are combined
   Atomic,  // GPU: any thread anywhere, by atomic operations
-  Exact,   // GPU: sums of floats as integers relative to the largest of each place, so that no order shows
+  Exact,   // GPU: sums of floats as integers relative to the largest of each element, so that the order does not matter
   Newest,  // GPU: the number of the last update of each row first, then that update alone
 };
 
@@ -38,16 +38,16 @@ struct Schedule {
   int lanes = 1;             // elements of one vector step
   int64_t tile = 0;          // points of the vector axis in one grid iteration; 0: all
   bool flat = false;         // Row on a GPU: one vector loop over all reduced axes, indices by division
-  int columns = 0;           // of a flat Row: so many neighbours of the last kept axis side by side; 0: it reduces rows
-  int rows = 0;            // Row on a CPU: of so many rows, what follows from their reductions is computed side by side
+  int columns = 0;         // of a flat Row: number of neighbours of the last kept axis side by side; 0: it reduces rows
+  int rows = 0;            // Row on a CPU: number of rows whose results are computed side by side
   int64_t keep_bytes = 0;  // Row, Column: on-chip memory for values that several stages need
-  int64_t cache_bytes = 0;  // on a CPU: the last cache, where results may wait for who reads them next
+  int64_t cache_bytes = 0;  // on a CPU: size of the last-level cache, where results may stay until they are read
   // GPU: the threads that run one iteration together, of a workgroup, and steps of a Vector loop
   // taken at once.
   int team = 0, workgroup = 0;
   int unroll = 1;
   ScatterForm scatter{};           // Scatter
-  bool on_chip = false;            // Scatter, Atomic: workgroups join what they have in shared memory first
+  bool on_chip = false;            // Scatter, Atomic: workgroups combine updates in shared memory first
   int resident = 0;                // workgroups of a multiprocessor that registers must do for; 0: any number
   bool plain = false;              // Target::plain
   bool held = false;               // one step covers a row: what its passes read stays in registers
@@ -60,7 +60,7 @@ struct Schedule {
 
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& group, const Options& options);
 
-// Groups of the same word may run side by side in one launch; empty: this one may not.
+// Groups with the same word may share a launch; empty: this one may not.
 std::string batch_word(const Graph& graph, const Group& group, const Schedule& schedule, const Target& target);
 
 }  // namespace smelt::schedule

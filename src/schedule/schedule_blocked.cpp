@@ -98,11 +98,10 @@ std::optional<Refusal> loses_blocks(const Graph& graph, const Group& group, cons
     merge_axes(graph, *domain);
     follow_output(graph, *domain);
     if (!blocked_schedule(graph, *domain, part, options)) continue;
-    return Refusal{
-        fmt::format("{} is computed in blocks of results, each where its own thread is, and here it would be needed "
-                    "elsewhere: that takes longer than to store it",
-                    node.label.empty() ? std::string(name_of(node.reduce)) : node.label),
-        "nothing, unless it is needed element by element"};
+    return Refusal{fmt::format("{} is computed in blocks of results, one per thread, and would be needed by other "
+                               "threads: that takes longer than storing it",
+                               node.label.empty() ? std::string(name_of(node.reduce)) : node.label),
+                   "nothing, unless it is needed element by element"};
   }
   return std::nullopt;
 }

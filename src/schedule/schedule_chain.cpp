@@ -79,8 +79,8 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   }
   s.tile = p.tile_rows;
   s.note = fmt::format(
-      "weights of {} keys to {} rows, in tiles of {} x {}, never stored: they are measured from the largest score so "
-      "far, and divided by their sum behind the second product{}",
+      "weights of {} keys to {} rows, in tiles of {} x {}, never stored: relative to the largest score so far, divided "
+      "by their sum after the second product{}",
       keys, rows, p.tile_rows, p.tile_inner, s.resident == 2 ? "; two workgroups to a multiprocessor" : "");
   s.chain = std::move(*found);
   return s;

@@ -210,7 +210,7 @@ Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, co
       while (s.tile > 16 && static_cast<int64_t>(s.staged.size()) * s.tile * (s.tile + 1) * 8 > options.target.l2_bytes)
         s.tile /= 2;
     s.lanes = std::min<int>(s.lanes, kTile);
-    s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", s.tile, s.tile, s.staged.size(),
+    s.note = fmt::format("tiles of {} x {}, {} read{} transposed on chip", s.tile, s.tile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
   } else {
     take_cut(s, std::move(cut));

@@ -209,7 +209,7 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
     s.lanes = 1;
     s.unroll = options.tuning.unroll ? options.tuning.unroll : 16;
     if (options.tuning.lanes) s.tile = options.tuning.lanes;
-    s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", kTile, kTile, s.staged.size(),
+    s.note = fmt::format("tiles of {} x {}, {} read{} transposed on chip", kTile, kTile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
   } else {
     take_cut(s, std::move(cut));

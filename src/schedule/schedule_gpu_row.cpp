@@ -134,7 +134,7 @@ Schedule split_row(Schedule s, bool many_registers, const Options& options) {
   s.unroll = options.tuning.unroll ? options.tuning.unroll : static_cast<int>(most);
   const bool at_once = last_axis(s.domain, false) < 0 && !options.target.plain;
   s.note = fmt::format("{} of {} split over the grid, {}", rows_text(s.domain.estimate(false)), s.domain.estimate(true),
-                       at_once ? "combined by the workgroup that is done last" : "then combined");
+                       at_once ? "combined by the last workgroup" : "then combined");
   return s;
 }
 

@@ -106,7 +106,8 @@ std::string note_of(const Schedule& s, const std::string& updates) {
     case ScatterForm::Atomic:
       return fmt::format("{} updates in any order, by atomic operations{}", updates,
                          s.on_chip ? ", first in each workgroup's shared memory" : "");
-    case ScatterForm::Exact: return fmt::format("{} updates as integers, so that their order does not show", updates);
+    case ScatterForm::Exact:
+      return fmt::format("{} updates added as integers, so that their order does not matter", updates);
     case ScatterForm::Newest: return fmt::format("the last of {} updates of each row is found, then read", updates);
   }
   return "";
@@ -124,9 +125,8 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
   for (NodeId id : group.nodes) {
     const Node& node = graph.at(id);
     if ((node.kind == NodeKind::Reduce && !node.local) || node.kind == NodeKind::Scan)
-      return Refusal{
-          "a scatter needs its updates in an order of its own, and so a whole row would be done again for each",
-          "nothing: it takes a kernel before"};
+      return Refusal{"a scatter visits its updates in another order, so a whole row would be computed again for each",
+                     "nothing: it takes a kernel before"};
     scatters += node.kind == NodeKind::Scatter;
   }
   if (scatters > 1) return Refusal{"each scatter is complete only when all of its updates are in", "nothing"};

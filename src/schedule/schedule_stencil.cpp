@@ -228,9 +228,10 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
         registers > kMostRingRegisters
             ? fmt::format("what neighbours share would take {} registers of a thread", registers)
         : search.again
-            ? fmt::format("{:.0f} operations an element would become {:.0f}, since values are needed at several places",
-                          search.once, *search.again)
-            : "values would be computed again at too many places to count";
+            ? fmt::format(
+                  "{:.0f} operations an element would become {:.0f}, since values are needed at several indices",
+                  search.once, *search.again)
+            : "values would be computed again at too many indices to count";
     return std::nullopt;
   }
   s->strategy = Strategy::Stencil;

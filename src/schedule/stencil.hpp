@@ -26,7 +26,7 @@ constexpr double kRoundTrip = 60;
 // How often an operation may be done for the sake of neighbours, on the average.
 constexpr double kMostRepeated = 2.5;
 
-// Of these loops: without reductions, and over enough points.
+// Whether these loops have no reductions, and enough points.
 bool may_have_rings(const Domain& domain);
 
 // How a ring's value at an index is found: `back` rows behind the newest, `right` columns to the

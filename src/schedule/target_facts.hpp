@@ -21,7 +21,7 @@ struct TargetFacts {
   double shuffles_us = 0;       // that join the lanes of a warp
   double cluster_us = 0;        // of a barrier of the workgroups of a cluster
   int64_t cache_bytes_total = 0;
-  // Of one multiprocessor.
+  // The resources of one multiprocessor.
   int64_t registers = 0, shared_bytes = 0;
   int threads = 1, workgroups = 1;
 };

@@ -152,25 +152,24 @@ constexpr Note kNotes[] = {
      "Huber 1964. Gives the dtype of x: one number, or with Reduction::None the broadcast shape."},
     {"transpose", "axes in another order; without axes: reversed, as x.T()", ""},
     {"pad",
-     "value around x, or x continued; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} for each "
+     "value around x, or x extended; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} for each "
      "axis",
      ""},
-    {"slice_update", "x in which x[index] is the value, as `x[index] = value` has it in NumPy",
-     "The value broadcasts to x[index]; arrays do not index: scatter() and where(). Gives the shape and dtype of x."},
+    {"slice_update", "x in which x[index] is the value: `x[index] = value` of NumPy",
+     "The value broadcasts to x[index]; for arrays as indices see scatter() and where(). Gives the shape and dtype of "
+     "x."},
     {"take",
      "x[indices] along the axis, or of the flattened x; indices below 0 count from the end; out of range: an error "
      "when it runs, "
      "the nearest, or modulo",
      "Gives the shape of x with the axis replaced by the shape of indices."},
     {"scatter",
-     "x with x[indices] = updates along the axis; of several updates of one place the last stays; indices as in "
-     "take(), or "
-     "those out of range go nowhere",
+     "x with x[indices] = updates along the axis; of several updates of one element the last wins; indices as in "
+     "take(), or those out of range are discarded",
      "updates: the shape of x with the axis replaced by the shape of indices, or one that broadcasts to it."},
     {"scatter_add",
-     "x with x[indices] += updates along the axis, every update counted, as numpy.add.at; not deterministic: on a GPU "
-     "floats "
-     "are added in any order, which is faster",
+     "x with x[indices] += updates along the axis, with every duplicate, as numpy.add.at; not deterministic: on a GPU "
+     "floats are added in any order, which is faster",
      "indices and updates: as in scatter()."},
     {"bincount", "how often each of 0 .. n-1 is in x, as I64, or the sum of their weights; others are left out", ""},
     {"histogram",
@@ -189,8 +188,7 @@ constexpr Note kNotes[] = {
     {"random_bits",
      "random words of 32 bits: Philox4x32-10 of the counter (offset + i / 4, stream) and the key seed, for element i",
      "Gives U32. seed, offset and stream are integers without axes; arrays of U64 are arguments of a compiled "
-     "function, numbers "
-     "a part of it."},
+     "function, numbers are constants."},
     {"uniform", "", "Never 1. seed, offset, stream: as in random_bits()."},
     {"normal", "", "Box & Muller 1958. seed, offset, stream: as in random_bits()."},
     {"bernoulli", "", "p broadcasts. Gives Bool. seed, offset, stream: as in random_bits()."},

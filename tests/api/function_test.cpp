@@ -439,7 +439,8 @@ TEST(Function, ExplainsAsData) {
   ASSERT_EQ(e.decisions.size(), 1u);
   EXPECT_TRUE(e.decisions[0].fused);
   EXPECT_EQ(e.specialization.types, "f32[B, 16], f32[16]");
-  EXPECT_NE(e.text().find("compiled for f32[B, 16], f32[16]\n  because the first call\n"), std::string::npos);
+  EXPECT_NE(e.text().find("compiled for f32[B, 16], f32[16]: the first call\n"), std::string::npos);
+  EXPECT_NE(e.text().find("1 edge is fused\n"), std::string::npos);  // a program cannot pass --edges
   EXPECT_NE(e.json().find("\"compiled_now\": true"), std::string::npos);
   EXPECT_NE(e.dump("graph").find("maximum"), std::string::npos);
   EXPECT_NE(message_of([&] { e.dump("nothing"); }).find("nothing to dump"), std::string::npos);

@@ -166,8 +166,9 @@ TEST(Interface, PartsAreReplaced) {
   EXPECT_EQ(message_of([&] { slice_update(x, 0, counted({3})); }),
             "slice_update: a value of shape [3] does not fit the region of f32[3, 4], which has the shape [4]\n"
             "help: give the shape [4], or one that broadcasts to it");
-  EXPECT_EQ(message_of([&] { slice_update(x, x > 1, 0); }),
-            "slice_update: an index of bools, bool[3, 4]\nhelp: where(mask, value, x) sets what a mask names");
+  EXPECT_EQ(
+      message_of([&] { slice_update(x, x > 1, 0); }),
+      "slice_update: an index of bools, bool[3, 4]\nhelp: where(mask, value, x) sets the elements that a mask selects");
 }
 
 TEST(Interface, UpdatesFuse) {
@@ -204,7 +205,7 @@ TEST(Interface, FilesAreNumPys) {
   EXPECT_EQ(load(path).str(), "i8[0, 3]");
   EXPECT_NE(message_of([&] { save(path, back + 1); }).find("call eval(x) first"), std::string::npos);
   EXPECT_EQ(message_of([&] { save(path, Array::from({bf16(1.f)})); }),
-            "save(): bf16[1] is bf16, which NumPy has not\nhelp: cast it: astype(x, DType::F32)");
+            "save(): bf16[1] is bf16, which NumPy lacks\nhelp: cast it: astype(x, DType::F32)");
   EXPECT_EQ(load(path).str(), "i8[0, 3]");
   std::ofstream(path) << "no array";
   EXPECT_NE(message_of([&] { load(path); }).find(path), std::string::npos);

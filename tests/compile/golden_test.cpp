@@ -1,6 +1,6 @@
 // The printed forms of whole programs, stage by stage, for one made-up machine:
-// tests/golden/programs/NAME/STAGE.txt. SMELT_UPDATE_GOLDENS=1 writes them anew; then read the
-// difference before you commit it.
+// tests/golden/programs/NAME/STAGE.txt. SMELT_UPDATE_GOLDENS=1 updates them; read the difference
+// before you commit it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -105,7 +105,7 @@ TEST_P(Golden, Stages) {
   for (const auto& [stage, text] : print_stages(GetParam())) {
     const auto path = folder / (stage + ".txt");
     if (update) std::ofstream(path) << text;
-    EXPECT_EQ(text, read(path)) << path << " differs; SMELT_UPDATE_GOLDENS=1 writes it anew";
+    EXPECT_EQ(text, read(path)) << path << " differs; SMELT_UPDATE_GOLDENS=1 updates it";
   }
 }
 

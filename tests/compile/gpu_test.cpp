@@ -25,8 +25,7 @@ namespace {
 using kernel::ParamKind;
 using ::testing::HasSubstr;
 
-// What the tests write as the code of a kernel: its arguments by the names of inputs, "out0" for
-// what it stores, and sizes.
+// The arguments of a kernel by the names of inputs, outputs ("out0") and sizes.
 struct Arguments {
   const fake_cuda::Launch& launch;
   const Executable& executable;

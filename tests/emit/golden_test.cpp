@@ -1,5 +1,5 @@
-// The text of a few kernels, as it stands in tests/golden/emit. SMELT_UPDATE_GOLDENS=1 writes it
-// anew.
+// The text of a few kernels, compared with tests/golden/emit. SMELT_UPDATE_GOLDENS=1 updates the
+// files.
 #include <filesystem>
 #include <fstream>
 #include <sstream>

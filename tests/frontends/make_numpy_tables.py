@@ -68,11 +68,11 @@ def scan(ufunc, start):
         x = x[..., ::-1] if reverse else x
         sums = ufunc in (np.add, np.multiply) and x.dtype.kind in "iub"
         result = np.zeros(x.shape, ("u8" if x.dtype.kind == "u" else "i8") if sums else x.dtype)
-        anew = np.zeros(x.shape, bool) if restart is None else np.broadcast_to(restart, x.shape)
-        anew = anew[..., ::-1] if reverse else anew
+        restarts = np.zeros(x.shape, bool) if restart is None else np.broadcast_to(restart, x.shape)
+        restarts = restarts[..., ::-1] if reverse else restarts
         for index in np.ndindex(x.shape[:-1]):
             for i in range(x.shape[-1]):
-                first = max([k for k in range(i + 1) if anew[index + (k,)]], default=0)
+                first = max([k for k in range(i + 1) if restarts[index + (k,)]], default=0)
                 part = x[index][first:i + (0 if exclusive else 1)]
                 result[index + (i,)] = ufunc.reduce(part, dtype=result.dtype) if len(part) else start
         result = result[..., ::-1] if reverse else result

@@ -87,7 +87,7 @@ TEST(Cuts, SayWhyHowMuchAndWhatToDo) {
     EXPECT_GE(d.bytes, 0);
     if (d.fused) continue;
     ++cuts;
-    EXPECT_EQ(d.remedy, "nothing: it takes a second kernel, which reads one value a row") << p.text();
+    EXPECT_EQ(d.remedy, "nothing: it takes a second kernel, which reads one value for each row") << p.text();
     EXPECT_GT(d.bytes, 0) << p.text();
     EXPECT_NE(d.reason.find("done only when every workgroup is"), std::string::npos) << d.reason;
   }

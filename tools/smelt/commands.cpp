@@ -76,7 +76,7 @@ Option device_option(CommonOptions& options, bool takes_architecture = false) {
   std::string help = "where to run: auto (a GPU when there is one), cpu, cuda, cuda:1, opencl, opencl:1";
   std::vector<std::string> words = {"auto", "cpu", "cuda", "opencl"};
   if (takes_architecture) {
-    help += "; or sm_90 and the like, which need no GPU";
+    help += "; or an architecture such as sm_90, which needs no GPU";
     words.insert(words.end(), {"sm_80", "sm_90", "sm_100"});
   }
   return {"--device", "", "NAME", help, text(options.device), {words, ""}};
@@ -123,7 +123,7 @@ Option size_option(ProgramOptions& options) {
 }
 
 Option seed_option(ProgramOptions& options) {
-  return {"--seed", "", "N", "of the random numbers that fill inputs (0)",
+  return {"--seed", "", "N", "seed of the random numbers that fill inputs (0)",
           whole_number("--seed", options.seed, 0, std::numeric_limits<uint64_t>::max())};
 }
 
@@ -248,7 +248,7 @@ Command report_command() {
       seed_option(o->program),
       {"--output", "-o", "FILE.html", "the page: one file that needs no network", text(o->output), {{}, ".html"}},
       {"--serve", "", "PORT",
-       "serve the page to this machine instead, and make it again when the program's file changes; 0: any free port",
+       "serve the page on 127.0.0.1 instead, and update it when the program's file changes; 0: any free port",
        whole_number("--serve", o->serve, 0, 65535)},
       {"--from", "", "FILE", "draw a document that --json wrote, instead of a program", text(o->from), {{}, ".json"}},
       {"--no-run", "", "", "do not run the program: no times, no values", flag(o->no_run)},
@@ -260,7 +260,7 @@ Command report_command() {
       {"--assets",
        "",
        "FOLDER",
-       "keep style and script in files of this folder, for several pages",
+       "put style and script into files of this folder, which several pages share",
        text(o->assets),
        {{}, "*"}},
       tune_option(o->tune),
@@ -290,7 +290,7 @@ Command emit_command() {
                 "cuda (for nvcc), cpp (C++17) or opencl (kernels in OpenCL C); required",
                 text(o->as),
                 {{"cpp", "cuda", "opencl"}, ""}},
-               {"--name", "", "NAME", "of the C function (smelt_program)", text(o->name)},
+               {"--name", "", "NAME", "name of the C function (smelt_program)", text(o->name)},
                {"--output", "-o", "FILE", "write to FILE instead of standard output", text(o->output), {{}, "*"}},
                json_option(o->common),
                device_option(o->common, true),
@@ -372,7 +372,7 @@ Command ops_command() {
   std::vector<std::string> names;
   for (const lang::Function& function : lang::functions()) names.emplace_back(function.row.name);
   c.operand = Operand{"NAME",
-                      "of one operation or function of the language; without it, all operations",
+                      "an operation or function of the language; without it, all operations",
                       text(o->name),
                       {names, ""},
                       false};
@@ -383,7 +383,7 @@ Command ops_command() {
 
 Command cache_command() {
   const auto o = std::make_shared<CacheOptions>();
-  Command c{"cache",      "show what is kept of compiled kernels, or remove it",
+  Command c{"cache",      "show the compiled kernels that are kept on disk, or remove them",
             std::nullopt, {},
             {},           [o] { return run_cache(*o); }};
   c.operand = Operand{"ACTION",
@@ -454,19 +454,19 @@ std::vector<Command> commands() {
 
 std::vector<Description> exit_statuses() {
   return {{"0", "all is well"},
-          {"1", "it ran, and a check failed: results differ from the reference"},
-          {"2", "a mistake in the program, the options or the data, or something that this machine lacks"},
+          {"1", "the command ran, and a check failed: results differ from the reference"},
+          {"2", "an error in the program, the options or the data, or something missing on this machine"},
           {"3", "a bug in smelt; the message says how to report it"}};
 }
 
 std::vector<Description> environment_variables() {
   return {{"SMELT_LLVM", "path of the libLLVM.so to use; then no other is tried"},
-          {"SMELT_CPU", "a lesser processor to compile for: x86-64, x86-64-v2, x86-64-v3 or x86-64-v4"},
+          {"SMELT_CPU", "an older processor to compile for: x86-64, x86-64-v2, x86-64-v3 or x86-64-v4"},
           {"SMELT_CUDA", "path of the libcuda.so to use; then no other is tried"},
           {"SMELT_NVRTC", "path of the libnvrtc.so to use; then no other is tried"},
           {"SMELT_OPENCL", "path of the libOpenCL.so to use; then no other is tried"},
           {"SMELT_CACHE_DIR", "where compiled kernels are kept; off: nowhere"},
-          {"SMELT_CACHE_LIMIT", "how many bytes of them are kept (268435456)"},
+          {"SMELT_CACHE_LIMIT", "largest size of that folder in bytes (268435456)"},
           {"SMELT_PERF", "map, jitdump: names of kernels on the CPU for perf"},
           {"SMELT_GDB", "1: debuggers see kernels on the CPU by name"},
           {"SMELT_PROGRESS_DELAY", "seconds before the progress line shows on a terminal (1)"},

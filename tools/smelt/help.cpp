@@ -84,7 +84,7 @@ std::string help_text(const std::vector<Command>& commands) {
   std::string out = "smelt: array programs in, few fused kernels out\n\nUsage: smelt COMMAND [options]\n\nCommands:\n";
   for (const Command& command : commands)
     if (!command.hidden) out += row(command.name, command.summary);
-  out += "\nOptions:\n" + row("-h, --help", "this text; behind a command: its options") +
+  out += "\nOptions:\n" + row("-h, --help", "this text; after a command: its options") +
          row("--version", "the version of smelt");
   return out + "\nExample:\n  smelt run 'softmax(x)' -i x=f32[4,8]\n";
 }

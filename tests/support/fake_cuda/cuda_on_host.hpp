@@ -1,13 +1,11 @@
-// Makes CUDA C++, as smelt prints it, a program of the host: what emulate.cpp puts in front of the
-// text of a kernel.
+// Makes CUDA C++, as smelt prints it, a program of the host: emulate.cpp puts it before a kernel.
 //
 // Threads of a workgroup are contexts that take turns: each runs until it waits for others, at a
 // barrier or in an exchange within its warp, and a warp goes as far as it can alone. Threads take
 // their turns in order or from behind, by the number of the workgroup and of the launch. A barrier
 // that is missing therefore shows: what one thread should have written before is not there, or what
 // another should still read is gone. Threads that wait for ever, masks that name other threads than
-// those that come, and writes behind the dynamic shared memory are errors, which the launch returns
-// as a text.
+// those that come, and writes past the dynamic shared memory are errors, returned as a text.
 #pragma once
 
 #include <setjmp.h>
@@ -399,7 +397,7 @@ void publish(unsigned long long* at, const T& x) {
   typedef typename Total<T>::Value V;
   Bits<V> bits;
   bits.value = Total<T>::value(x);
-  const unsigned long long flags = 1u | Total<T>::anew(x);
+  const unsigned long long flags = 1u | Total<T>::restarts(x);
   at[0] = sizeof(V) <= 4 ? flags << 32 | bits.low : bits.all;
   if (sizeof(V) > 4) at[1] = flags << 32;
 }

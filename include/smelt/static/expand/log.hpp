@@ -12,7 +12,7 @@ struct LogParts {
 };
 
 // With k = bits_around_one(x), x = 2^e m with 2/3 <= m < 4/3 (f64: sqrt(1/2) <= m < sqrt(2)), for a
-// normal x, where e stands in the exponent bits of k.
+// normal x; e is in the exponent bits of k.
 template <class V>
 SMELT_HD auto bits_around_one(V x, FloatFormat format) {
   return bits(x) - bits(like(x, pick(format, 0x1.555556p-1, 0x1.6a09e667f3bcdp-1)));
