@@ -37,7 +37,7 @@ def _items(rest: Any) -> Any:
     return rest[0] if len(rest) == 1 and isinstance(rest[0], (tuple, list)) else rest
 '''
 
-# Of several results, or of functions: written by hand (_more.py, _grad.py); slice() is Python's.
+# Those with several results, and those of functions, are written by hand (_more.py, _grad.py); slice() is Python's.
 BY_HAND = {"split", "max_and_argmax", "slice", "gradient", "value_and_gradient", "vjp"}
 
 TYPES = {

@@ -23,7 +23,7 @@ USES = {
     "report": ["compile"],
     "api": ["report", "frontends"],
 }
-# A printer spells a kernel. Of the other stages it may include these alone, none of which plans, lowers, proves or verifies:
+# A printer spells a kernel. It may include only these of the other stages, none of which plans, lowers, proves or verifies:
 # kernels and the forms that passes write into them, and how to walk and flatten them. The one in the second row counts
 # what a phase does with its locals and scratch, which a pass is to write into the kernel too.
 MAY_EMIT = {

@@ -43,6 +43,7 @@ look '\b(class|struct|namespace|enum) +[A-Za-z]*(Manager|Helper|Utils?|Visitor)\
 look '\b(TODO|FIXME|XXX)\b' 'finish it, or say in docs/ what is missing'
 look '[Cc]odegen' 'write emit (to text) or lower (to IR)'
 look '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/[A-Za-z]' 'a path of one machine'
+look '^ *(//|#) Of [a-z]' 'a comment is a sentence with a subject, or a noun'
 look '[[:blank:]]+$' 'blanks at the end of a line'
 words '\b(mended|thousand million|dear|dearer|for want of)\b' 'fixed; billion; more expensive; without'
 words '\banew\b' 'again, or restart'

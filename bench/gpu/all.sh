@@ -24,7 +24,7 @@ rm -f "$out/results.json" # what --resume goes on with are this run's own steps
 smelt=$folder/smelt
 export PYTHONUNBUFFERED=1
 
-# Of the packed libraries only those that this machine lacks: Python's packages are to find what they were built with.
+# Only those of the packed libraries that this machine lacks: Python's packages are to find what they were built with.
 absent=$(ldd "$smelt" 2>/dev/null | awk '/not found/ {print $1}')
 if [ -n "$absent" ]; then
   libraries=$(mktemp -d)

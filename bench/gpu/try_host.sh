@@ -12,7 +12,7 @@ mkdir -p "$out" && out=$(realpath "$out")
 log=$out/host.log
 : >"$log"
 smelt=$folder/smelt
-# Of the packed libraries only those that this machine lacks.
+# Only those of the packed libraries that this machine lacks.
 absent=$(ldd "$smelt" 2>/dev/null | awk '/not found/ {print $1}')
 if [ -n "$absent" ]; then
   libraries=$(mktemp -d)

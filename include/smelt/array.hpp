@@ -196,7 +196,7 @@ class SMELT_API Array : public Methods<Array> {
   bool defined() const { return node_ != nullptr; }  ///< false for Array()
   /// Whether its data can be read now.
   bool evaluated() const;
-  /// Of a number: its dtype on its own, I64, F32 or Bool.
+  /// A number has the dtype that it has on its own: I64, F32 or Bool.
   DType dtype() const;
   int ndim() const;  ///< number of axes
   /// The sizes. Inside of a function that is being compiled for many sizes it may be unknown; then

@@ -70,7 +70,7 @@ struct SourceOptions {
 
 namespace detail {
 
-// Of a saved function.
+// A saved function's file.
 struct SavedParameter {
   std::string name;
   bool list = false;
@@ -209,7 +209,7 @@ struct Results<std::pair<Array, std::vector<Array>>> {
   }
 };
 
-// Of a result type; -1: any number.
+// The number of arrays of a result type; -1: any number.
 template <class Result>
 constexpr int count_of_results() {
   if constexpr (std::is_same_v<Result, Array>)

@@ -211,7 +211,7 @@ class Indices {
 /// axis, {{0, 0}, {1, 2}} per axis.
 class PadWidth {
  public:
-  /// Of one axis.
+  /// The elements around one axis.
   struct Pair {
     Size before;  ///< 0 and more
     Size after;   ///< 0 and more

@@ -6,11 +6,11 @@
 
 // CMakeLists.txt reads these lines; docs/compatibility.md says what the numbers mean.
 
-/// Of the headers; until 1.0 it is 0.
+/// The headers' major version; until 1.0 it is 0.
 #define SMELT_VERSION_MAJOR 0
-/// Of the headers: until 1.0 another one may break programs.
+/// The headers' minor version: until 1.0 another one may break programs.
 #define SMELT_VERSION_MINOR 1
-/// Of the headers: another one breaks nothing.
+/// The headers' patch version: another one breaks nothing.
 #define SMELT_VERSION_PATCH 0
 /// To compare: 10203 is 1.2.3.
 #define SMELT_VERSION_NUMBER (SMELT_VERSION_MAJOR * 10000 + SMELT_VERSION_MINOR * 100 + SMELT_VERSION_PATCH)

@@ -283,7 +283,7 @@ class Jit(_Dispatcher[R]):
         return _tree.unflatten(entry.tree_of(leaves), iter(results))
 
     def _assemble(self, results: list[Any], leaves: list[Any]) -> Any:
-        # Of a call on the short path that had to trace.
+        # A call on the short path that had to trace.
         entry = self._plain
         assert entry is not None
         tree = entry.tree_of(leaves)

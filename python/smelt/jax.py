@@ -48,7 +48,7 @@ class _Program:
         by = [jnp.issubdtype(x.dtype, jnp.floating) for x in leaves]
         if self._gradient is None:
             self._gradient = _Program(functools.partial(self.differentiated, by), f"{self.name}_backward", len(gradients) + len(leaves))
-        # Of a result that is no float, the gradient is of JAX's dtype float0, which has no elements to pass.
+        # The gradient of a result that is no float has JAX's dtype float0, which has no elements to pass.
         given = [jnp.zeros(g.shape, "float32") if g.dtype == jax.dtypes.float0 else g for g in gradients]
         found = iter(self._gradient.operation(*given, *leaves))
         return tuple(next(found) if float_ else np.zeros(x.shape, jax.dtypes.float0) for x, float_ in zip(leaves, by))
@@ -61,7 +61,7 @@ class _Program:
             total: Any = None
             for gradient, made in zip(gradients, self.function(given)):
                 if made.dtype.kind == "float":
-                    # Of halves summed in float32: the sum itself is not a result.
+                    # Halves summed in float32: the sum itself is not a result.
                     wide = _smelt.float32 if made.dtype.itemsize < 4 else made.dtype
                     part = _smelt.call("sum", _cast(made, wide) * _cast(gradient, wide))
                     total = part if total is None else total + _cast(part, total.dtype)

@@ -36,7 +36,7 @@ std::optional<Array> foreign_array(nb::handle object);
 // Names as the C++ library wants them: of static storage.
 const char* interned(const std::string& text);
 
-// Of a GPU's name: "cuda" is 0, "cuda:1" is 1.
+// The number in a GPU's name: "cuda" is 0, "cuda:1" is 1.
 int gpu_number(const std::string& name);
 
 // A size as Python sees it: an int where it is known.

@@ -254,7 +254,7 @@ void bind_calls(nb::module_& m) {
   });
   m.def("binary", [](const std::string& op, nb::handle a, nb::handle b) {
     const Where where = caller();
-    // Of exponents and shifts the number matters: x ** 2 is a square.
+    // Exponents and shifts stay numbers: x ** 2 is a square.
     if (op == "**" || op == "<<" || op == ">>") return wrap(apply(op, located(a, where), located(b, where)));
     return wrap(apply(op, operand(a, b, where), operand(b, a, where)));
   });

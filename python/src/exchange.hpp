@@ -19,7 +19,7 @@ struct ExchangeApi {
   int (*current_stream)(dlpack::DeviceType type, int32_t id, void** stream);
 };
 
-// Of a type of tensors; null: it has none of version 1.
+// The exchange API of a type of tensors; null: it has none of version 1.
 inline const ExchangeApi* find_exchange(nb::handle type) {
   if (PyObject_HasAttrString(type.ptr(), "__dlpack_c_exchange_api__") != 1) return nullptr;
   const nb::object capsule = type.attr("__dlpack_c_exchange_api__");

@@ -45,7 +45,8 @@ class CompiledExpressions {
 
 std::atomic<int> compile_count{0};
 
-// Of the process, and never destroyed: arrays of static storage may be evaluated until the end.
+// The expressions of the process; never destroyed, since static arrays may be evaluated until the
+// end.
 CompiledExpressions& compiled_expressions() {
   static auto* compiled = new CompiledExpressions;
   return *compiled;

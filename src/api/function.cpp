@@ -160,7 +160,7 @@ std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std
                     state_->build ? "a program in text" : "a function that was loaded from a file");
   if (check_arguments(arrays, lists, naming)) return trace_checked(state_->trace, arrays, lists);
   const Arguments arguments = arguments_of(arrays, lists);
-  // Of no arrays a function of lists may make none.
+  // A function of empty lists may return no arrays.
   const bool some_empty = std::find(lists.begin(), lists.end(), 0) != lists.end();
   if (some_empty && state_->trace && state_->trace(placeholders_for(exact_types(arguments, naming)), lists).empty())
     return {};

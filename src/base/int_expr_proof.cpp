@@ -184,7 +184,7 @@ class Prover {
     if (depth > kMaxDepth || e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atoms.size() != 1)
       return std::nullopt;
     const IntExpr::Atom& atom = *e.terms()[0].atoms[0];
-    // Of one quotient: chains of them are what indices of many axes are made of, and take too long.
+    // For one quotient only: chains of them, from indices of many axes, take too long.
     const auto plain = [](const IntExpr::Term& t) {
       return std::all_of(t.atoms.begin(), t.atoms.end(), [](const auto& a) { return a->symbol.has_value(); });
     };

@@ -44,7 +44,7 @@ plan::Options plan_options(const Machine& device, const CompileOptions& options)
       o.target.plain = true;
       o.target.atomics64 = gpu.f64 && gpu.atomics64;
       o.target.workgroup = gpu.threads_per_workgroup;
-      // Of this, what threads hand to each other takes a part.
+      // Part of it is for exchanges between threads.
       o.target.shared_bytes = gpu.shared_bytes_per_workgroup / 2;
       o.target.gpu = !gpu.is_processor;
       // Half of it holds what a row keeps between its passes, which is in a workgroup's memory.
@@ -77,7 +77,7 @@ SizeBinding estimated_sizes(const Graph& graph, const SizeBinding& given) {
 
 constexpr int kMostSplits = 4;
 
-// Of a thread of the kernel that spills most.
+// Spilled bytes of a thread, of the kernel that spills most.
 int64_t spilled_bytes(const Executable::State& state) {
   int64_t most = 0;
   for (const Launch& launch : state.launches)

@@ -199,8 +199,7 @@ std::optional<GpuStep> custom_step(const Machine& device, const CustomLaunch& la
         fmt::format("the operation {}: its launch requests {} bytes of shared memory, and {} has {} for it\n"
                     "help: smaller tiles",
                     launch.code->name, asked.shared_bytes, device.gpu_facts.name, room));
-  // Of all launches of the function; as much as there is, so that calls side by side do not undo
-  // each other.
+  // The limit for all launches of the function: the maximum, so that concurrent calls agree.
   if (asked.shared_bytes + launch.gpu.facts.shared_bytes > kWithoutAsking)
     launch.gpu.module->allow_shared_bytes(launch.gpu.handle, room);
   GpuStep step;

@@ -44,7 +44,7 @@ runtime::GpuFacts typical_facts(int compute) {
   return facts;
 }
 
-// Of a device that was opened: what keeps its programs, its memory and its copies.
+// Adds the caches of programs, memory and copies to an opened device.
 void add_memory(Machine& device) {
   device.cache = runtime::DiskCache::of_user();
   device.pool = std::make_shared<runtime::GpuPool>(device.gpu);

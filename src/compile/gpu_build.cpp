@@ -372,7 +372,7 @@ static BuiltFunction described(const emit::DeviceFunction& emitted, size_t kerne
   return built;
 }
 
-// Of a GPU that is not here: what a launch with these sizes takes.
+// The functions of a launch with these sizes, for a GPU that is not available.
 static std::vector<BuiltFunction> built_elsewhere(const Executable::State& state,
                                                   const std::vector<KernelLaunch>& launches) {
   std::vector<BuiltFunction> functions;

@@ -82,7 +82,7 @@ std::optional<plan::Split> find_split(Executable::State& state, size_t k, const 
   int64_t least = traffic_of_spills(state, pressure, schedule);
   for (size_t i = group.nodes.size() / 4; i < 3 * group.nodes.size() / 4; ++i) {
     const int64_t cost = cost_of_split(state, group, group.nodes[i]);
-    // Of equal ones, that nearest the middle.
+    // Equal ones are ordered by their distance from the middle.
     const auto from_middle = [&](size_t at) {
       return std::abs(static_cast<int64_t>(2 * at) - static_cast<int64_t>(group.nodes.size()));
     };

@@ -15,7 +15,7 @@ namespace smelt::emit::c_like {
 namespace {
 
 constexpr int kFewRows = 4;
-// Of shared memory for what is combined together, of the 48 KB that a kernel may declare.
+// Most shared memory for reductions that are combined together, of 48 KB that a kernel may declare.
 constexpr int kMostBytes = 32 << 10;
 
 struct Tile {

@@ -31,7 +31,7 @@ constexpr MathRow kMathRows[] = {
     {"hypot", 2, Op::Hypot}, {"fmod", 2, Op::Fmod},         {"fmin", 2, {}},         {"fmax", 2, {}},
     {"fdim", 2, {}},         {"copysign", 2, Op::Copysign}, {"fma", 3, Op::Fma},     {"rsqrt", 1, Op::Rsqrt}};
 
-// Of any float, without an f of their own; they are macros in C.
+// Tests of any float; they are macros in C, and have no form with an f.
 constexpr MathRow kTests[] = {
     {"isnan", 1, Op::IsNan}, {"isinf", 1, Op::IsInf}, {"isfinite", 1, Op::IsFinite}, {"signbit", 1, {}}};
 

@@ -47,8 +47,7 @@ NodeId aligned(GraphBuilder& b, const Named& a, const Names& all) {
   return b.shape(moved) == shape ? moved : b.reshape(moved, shape);
 }
 
-// Of an axis that is named twice, the elements at equal places: sum of those, zero elsewhere, along
-// the second.
+// The diagonal of an axis that is named twice, as a sum along the second with zeros elsewhere.
 Named diagonal(GraphBuilder& b, Named a) {
   for (size_t d = 0; d < a.names.size(); ++d)
     for (size_t e = d + 1; e < a.names.size(); ++e) {
@@ -285,8 +284,8 @@ NodeId einsum(GraphBuilder& b, std::string_view subscripts, const std::vector<No
   return so_far.x;
 }
 
-// Of x[..., m, k] and y[..., k, n], where a vector has no m or n, in the dtype that the product
-// adds up in.
+// The product of x[..., m, k] and y[..., k, n], where a vector has no m or n, in the dtype of its
+// sums.
 static NodeId wide_matmul(GraphBuilder& b, NodeId x, NodeId y, DType common, Precision precision) {
   const size_t rx = b.shape(x).size(), ry = b.shape(y).size();
   Named left{x, broadcasting(rx > 2 ? rx - 2 : 0)}, right{y, broadcasting(ry > 2 ? ry - 2 : 0)};

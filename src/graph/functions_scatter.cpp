@@ -8,7 +8,7 @@
 
 namespace smelt::functions {
 
-// Of halves each addition and product would round, so that they are made in f32.
+// In halves each addition and product would round, so they are computed in f32.
 static DType scatter_type(ScatterKind kind, DType dtype) {
   return kind == ScatterKind::Add || kind == ScatterKind::Mul ? compute_type(dtype) : dtype;
 }

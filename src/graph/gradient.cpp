@@ -16,8 +16,8 @@ namespace smelt {
 
 namespace gradients {
 
-// Of the graph. Each gradient of a gradient is several times as large, and programs may come from
-// anyone.
+// The most nodes of the graph. Each gradient of a gradient is several times as large, and programs
+// may come from anyone.
 constexpr NodeId kMostNodes = 1 << 20;
 
 Sweep::Sweep(GraphBuilder& builder, const std::vector<NodeId>& values, const std::vector<NodeId>& by)

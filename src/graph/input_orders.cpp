@@ -5,8 +5,7 @@
 
 namespace smelt {
 
-// Of an input whose axes are to be in this order: the input, and what shows it as the program has
-// it.
+// An input with its axes in this order, and the node that restores the program's order.
 static std::pair<Node, Node> in_order(const Node& input, const std::vector<int>& order) {
   Node lying = input, shown = input;
   shown.kind = NodeKind::Permute;

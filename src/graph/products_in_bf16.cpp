@@ -14,8 +14,8 @@
 namespace smelt {
 namespace {
 
-// Of the results of a tile and of the terms: with fewer, reading and writing the parts costs more
-// than multiplying in f32.
+// Fewest rows, columns and terms: with fewer, reading and writing the parts costs more than
+// multiplying in f32.
 constexpr int64_t kFewestOfSide = 128, kFewestOfInner = 32;
 
 class ProductsInBf16 : GraphCopy {

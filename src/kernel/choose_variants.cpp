@@ -26,7 +26,7 @@ bool over_sizes(const Kernel& kernel, const IntExpr& e) {
 
 IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e);
 
-// Of an atom that no size alone gives.
+// A bound of an atom that depends on more than sizes.
 IntExpr bound_of_atom(const Kernel& kernel, const IntExpr::Atom& a, const IntExpr& itself) {
   switch (a.kind) {
     case AtomKind::Min:

@@ -18,7 +18,7 @@ namespace {
 
 using AccessForm = LaneAccess::Form;
 
-// Of one loop, those forms that a printer of vectors looks up.
+// The forms of one loop that a printer of vectors looks up.
 class IndexForms {
  public:
   IndexForms(const Kernel& kernel, const LaneFacts& facts, LaneForms& forms)

@@ -125,16 +125,16 @@ struct Access {
 
 // Operations of expansions. Operands other than those stated are undefined; divisions may trap.
 enum class RawOp : uint8_t {
-  // Of every target.
+  // On every target.
   TruncDiv,  // integers, rounded toward zero; divisor not 0, not MIN / -1
   TruncRem,  // its remainder
   Shl,
   Shr,    // integers by 0 <= count < width; Shr keeps the sign of signed ones
   ToInt,  // a float to the signed integer of its width, truncated; any value without a trap when it does not fit
-  // Of a CPU with such instructions: accumulator, two words of u32, multiplied part by part.
+  // On a CPU with such instructions: accumulator, two words of u32, multiplied part by part.
   DotBF16,   // an f32, and two bf16 in each word; subnormal numbers count as 0
   DotBytes,  // an i32, which wraps; four u8, and four i8
-  // Of f32 on a GPU; what they promise is in smelt/static/unit.hpp.
+  // For f32 on a GPU; their errors are in smelt/static/unit.hpp.
   PowerOfTwo,
   PowerOfTwoFull,
   Reciprocal,
@@ -146,7 +146,7 @@ enum class RawOp : uint8_t {
   Cosine,
   RoundF16,  // to the nearest value of that format, which stays f32
   RoundBF16,
-  // Of a GPU: what the thread n to the right has for x; n is a constant i32, negative to the left.
+  // On a GPU: the x of the thread n to the right; n is a constant i32, negative to the left.
   // It is in a Vector loop of 32 lanes that a team of 32 threads runs, one lane each; the value is
   // undefined where that thread is outside of the team.
   FromThread,
@@ -279,10 +279,10 @@ struct Scan {
 struct Turn {
   int buffer, source;
 };
-// Of the sums of a tile (Kernel::fragments). Weigh, of each row of a fragment that has weights: its
-// maximum m becomes that of m and the scores `by`; these become exp(score - m); the total and the
-// sums so far are rescaled, and the new weights are added to the total. A row of which every score
-// was -inf has a maximum of -inf, weights of 0 and a total of 0.
+// Steps on the sums of a tile (Kernel::fragments). Weigh, of each row of a fragment that has
+// weights: its maximum m becomes that of m and the scores `by`; these become exp(score - m); the
+// total and the sums so far are rescaled, and the new weights are added to the total. A row of
+// which every score was -inf has a maximum of -inf, weights of 0 and a total of 0.
 struct Matrix {
   enum class Step : uint8_t { Clear, Multiply, Put, Weigh, PutRows } step;
   int fragment = 0;

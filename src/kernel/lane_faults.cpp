@@ -80,7 +80,7 @@ class LaneOffsets {
     return quotient ? floordiv(here, there, ranges_) : mod(here, there, ranges_);
   }
 
-  // Of lane 0. Its proofs take long, and every lane requests it.
+  // The division of lane 0, cached: its proofs take long, and every lane needs it.
   const Division& first_division(const IntExpr::AtomPtr& a) {
     const auto known = first_divisions_.find(a);
     if (known != first_divisions_.end()) return known->second;

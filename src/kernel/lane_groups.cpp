@@ -98,7 +98,7 @@ bool LaneGroups::same(ExprId id, std::vector<IntExpr>& when) const {
   const auto* apply = e.get_if<Apply>();
   if (!apply) return false;
   if (const auto left = holds_where(kernel_, *apply)) {
-    // Of neighbours between two multiples of the lanes all are at least 0, or none is. Groups of a
+    // Neighbours between two multiples of the lanes are all at least 0, or none is. Groups of a
     // peeled loop begin anywhere.
     const auto grows = step(*left, when);
     return grows == 0 || (!peeled_ && ((grows == 1 && divisible(*left, when)) ||

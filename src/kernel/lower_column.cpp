@@ -37,7 +37,7 @@ void ColumnLowering::phases() {
   schedule_.tile > schedule_.lanes ? columns_in_rows() : column();
 }
 
-// Of a tile of columns, and of a part of the first reduced axis if that is split.
+// The loops of a tile of columns, and of a part of the first reduced axis if that is split.
 ColumnLoops ColumnLowering::column_loops(const SplitAxis* split) const {
   const Symbol t = Symbol::loop("t"), s = Symbol::loop("s"), r = Symbol::loop("r");
   ColumnLoops loops;

@@ -86,7 +86,7 @@ ExprId count_in(const std::vector<ExprId>& held, const std::vector<Accumulator>&
   return place < held.size() ? held[place] : kNoExpr;
 }
 
-// Of elements measured from an origin.
+// Whether it adds squares of differences from an origin.
 bool is_square(const Accumulator& a) { return a.origins[0] >= 0 && a.origins[0] == a.origins[1]; }
 
 // What accumulators hold, by their places; those that there are not count as 0.
@@ -127,7 +127,7 @@ ExprId AccumulatorLowering::held(const std::vector<Accumulator>& accs, size_t pl
   if (!a.joined) return builder_.local(a.value);
   const ExprId whole = builder_.local(a.whole);
   if (a.role != Role::Origin) return whole;
-  // Of nothing there is no mean.
+  // Without elements there is no mean.
   const Val n{&builder_, builder_.local(accs[count_of(accs, a)].whole)}, sum{&builder_, whole};
   return select(n == like(n, 0), like(n, 0), sum / n).id;
 }

@@ -236,7 +236,7 @@ class Prefetches {
     return read.substitute({{row, IntExpr::symbol(row) + 1}}, {}) - read;
   }
 
-  // Of several reads those that no later iteration makes, and of neighbouring columns one.
+  // The reads that no later iteration repeats, one for neighbouring columns.
   static std::vector<IntExpr> newest(const std::vector<IntExpr>& reads, Symbol row, Symbol column) {
     std::vector<IntExpr> found;
     const auto near = [](const IntExpr& difference) {

@@ -103,7 +103,7 @@ std::vector<Stmt> AccumulatorLowering::take_element(const Accumulator& a, ExprId
   }
   const ExprId here = builder_.cast(builder_.index(position - a.first_position), a.index_type, true);
   if (!a.in_order || !positions_ascend()) return take_part(a, element, here);
-  // Of equals the first stays, and so does a NaN.
+  // The first of equal elements stays, and so does a NaN.
   const Val x{&builder_, element}, best{&builder_, current};
   const bool largest = a.kind == ReduceKind::ArgMax;
   if (!is_float(a.value_type)) return take_if(a, largest ? x > best : x < best, x, {&builder_, here});
@@ -119,7 +119,7 @@ std::vector<Stmt> AccumulatorLowering::take_part(const Accumulator& a, const Acc
   return take_part(a, builder_.local(part.value), index);
 }
 
-// Of each accumulator the part of its own.
+// Sets each accumulator to its own part.
 std::vector<Stmt> AccumulatorLowering::take_parts(const std::vector<Accumulator>& accs,
                                                   const std::vector<Accumulator>& parts) {
   std::vector<Stmt> stmts;

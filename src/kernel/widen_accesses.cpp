@@ -112,7 +112,7 @@ class Widening {
         vector_loop(*loop, {*loop, shape, {kernel_, uses_, loop, shape.lanes, shape.peeled}});
         continue;
       }
-      // Of an Each, threads ask the condition of other elements than the body is run for.
+      // Threads evaluate the condition of an Each for other elements than those of the body.
       if (!s.is<Each>()) for_each_expression(s, [&](ExprId id) { computed_.add(id); });
       if (const auto* inside = body_of(s)) {
         computed_.push();
@@ -171,8 +171,8 @@ class Widening {
   void widen(const Block& block, const Vector& vector, const std::vector<ExprId>& made, BlockAccesses& accesses) {
     group_draws(block, vector, accesses);
     if (vector.shape.lanes > 1) group_stores(block, vector, accesses);
-    // Of several elements, those that follow each other are widened only where a body takes
-    // neighbours itself: in loops over fragments.
+    // Adjacent elements of one thread are widened only where a body reads neighbours itself: in
+    // loops over fragments.
     if (!variant_.vectors || vector.shape.lanes != 1) return;
     if (vector.shape.unroll != 1 && kernel_.fragments.empty()) return;
     adjacent_loads(block, made, accesses);

@@ -158,7 +158,7 @@ void explain(const Partition& partition, const Kept& kept, Plan& plan) {
 
 namespace {
 
-// Of the unfused program, of the plan, and of every input and output once.
+// Bytes of the unfused program, of the plan, and of every input and output once.
 Traffic traffic(const Graph& graph, const Edges& edges, const Plan& plan) {
   Traffic t;
   std::set<const CustomUse*> calls;  // which read their arguments once for all of their results

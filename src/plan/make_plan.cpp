@@ -356,7 +356,7 @@ class Planner {
     });
   }
 
-  // Of each of these groups: those that need, directly or not, what it stores.
+  // For each of these groups, those that depend on its outputs, directly or not.
   static std::vector<std::set<int>> dependents(const std::vector<FusionGroup>& groups, const std::vector<int>& alive) {
     std::unordered_map<NodeId, std::vector<int>> readers;
     for (const int g : alive)

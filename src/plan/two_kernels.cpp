@@ -56,7 +56,7 @@ class Comparison {
     return result;
   }
 
-  // Of the schedule that the plan would take.
+  // The cost of the schedule that the plan would take.
   std::optional<schedule::Cost> best(const FusionGroup& group) const {
     if (group.outputs.empty()) return std::nullopt;
     auto made = schedule::make_schedule(graph(), group, options_);
@@ -104,8 +104,7 @@ class Comparison {
     double crossing = 0;
     for (size_t i = 0; i + 1 < nodes.size(); ++i) cuts.emplace_back(crossing += change[i], nodes[i]);
     const auto end = cuts.begin() + static_cast<long>(std::min(kMostCuts, cuts.size()));
-    // Of equals the last: what is behind it is little more than the way in which results are
-    // stored.
+    // The last of equal ones: the rest is then little more than the layout of the results.
     std::partial_sort(cuts.begin(), end, cuts.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first < b.first : a.second > b.second;
     });

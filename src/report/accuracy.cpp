@@ -88,8 +88,8 @@ bool same_pattern(DType dtype, double got, double exact) {
            std::fabs(exact) <= edge * (1 + tolerance_of(dtype).relative);
   }
   if (std::isnan(got) || std::isnan(want)) return std::isnan(got) && std::isnan(want);
-  // Of a zero that stands for a tiny number the sign may be that of a rounding error; of an exact
-  // one it is part of the result.
+  // The sign of a rounded zero may be that of a rounding error; the sign of an exact one is part of
+  // the result.
   if (std::isinf(got) || (got == 0 && exact == 0)) return std::signbit(got) == std::signbit(want);
   return true;
 }

@@ -99,8 +99,8 @@ std::string kernels_text(const Explanation& e, const Style& style) {
     out += fmt::format("  does    {}\n", contents(e.graph, group));
     out += fmt::format("  reads   {}\n", transfers(e, group.inputs));
     out += fmt::format("  writes  {}\n", transfers(e, group.outputs));
-    // Of code that is not loaded the document alone says what it needs: it is the compiler's
-    // matter, not the plan's.
+    // The needs of code that is not loaded are only in the document: they depend on the compiler,
+    // not on the plan.
     for (const BuiltFunction& f : e.functions)
       if (static_cast<size_t>(f.kernel) == k && f.workgroups_per_processor > 0)
         out += fmt::format("  built   {}\n", describe(f));

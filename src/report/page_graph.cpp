@@ -124,7 +124,7 @@ ordered_json page_texts(const PageInput& input) {
   const bool gpu = e.device().is_gpu, opencl = e.device().opencl != nullptr;
   add("kernel", "Kernel IR", e.annotated("kernel"));
   add("source", !gpu ? "LLVM IR" : opencl ? "OpenCL C" : "CUDA C++", e.annotated("source"));
-  // Of very many kernels it takes long to make.
+  // With very many kernels it takes too long.
   constexpr size_t kMostKernels = 64;
   if (opencl || e.kernels().size() > kMostKernels) return texts;
   try {

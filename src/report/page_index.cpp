@@ -7,7 +7,7 @@
 
 namespace smelt::report {
 
-// Of expressions that need one another; deeper ones are not followed.
+// The most nested expressions that are followed.
 static constexpr int kDeepest = 24;
 
 std::optional<int64_t> PageIndices::evaluate(const IntExpr& e, int depth) const {

@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 // Values that are kept of all operations, and what is told of each element.
 constexpr int64_t kMostValues = int64_t{1} << 25;
 constexpr size_t kMostElements = 16, kMostSteps = 160;
-// Of a reduction: elements that are listed.
+// The most elements of a reduction that are listed.
 constexpr int64_t kMostReduced = 8;
 
 Dims index_at(int64_t flat, const Dims& dims) {

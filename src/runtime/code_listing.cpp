@@ -141,7 +141,7 @@ class JitDump {
   void* marker_ = MAP_FAILED;
 };
 
-// Of the process, and never destroyed.
+// The listings of the process; never destroyed.
 struct Listings {
   std::mutex mutex;
   std::unique_ptr<ListingFile> map;

@@ -53,8 +53,7 @@ Elf64_Ehdr read_header(std::string_view file) {
   return header;
 }
 
-// Of what goes to memory: whether it is code, and that nothing is asked that a kernel has no need
-// of.
+// Finds whether a loaded section is code, and refuses flags that a kernel does not need.
 void check_loaded(Section& s) {
   const Elf64_Shdr& h = s.header;
   if (h.sh_type != SHT_PROGBITS) refuse(fmt::format("section {} has type {}", s.name, h.sh_type));

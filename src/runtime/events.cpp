@@ -8,7 +8,7 @@ namespace {
 
 using Callback = std::shared_ptr<const OnEvent>;
 
-// Of the process, and never destroyed: threads may compile until the end.
+// The callback of the process; never destroyed, since threads may compile until the end.
 std::atomic<Callback>& listener() {
   static auto* callback = new std::atomic<Callback>;
   return *callback;

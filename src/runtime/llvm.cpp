@@ -123,7 +123,7 @@ class FoundLlvm final : public Llvm {
   mutable std::optional<Opened> opened_;
 };
 
-// Of a compiler that the user gave.
+// The LLVM of a compiler that the user gave.
 class HookedLlvm final : public Llvm {
  public:
   HookedLlvm(Found found, std::string passes, std::shared_ptr<const LlvmCompiler> compiler, std::string chosen_cpu)

@@ -26,7 +26,7 @@ constexpr int64_t kFar = 64;  // elements, of which each lies in a line of its o
 constexpr double kLinesPerByte = 1.3;
 // Lines in the time of what a thread computes of the place of its block.
 constexpr double kIndexLines = 15;
-// Of sums without staged operands, elements of all results that are written out.
+// Most unrolled elements of all results, for sums without staged operands.
 constexpr int64_t kMostTaps = 1024;
 // Lanes that one part of a shared axis must have: fewer would leave most of a workgroup idle.
 constexpr int64_t kFewLanes = 64;

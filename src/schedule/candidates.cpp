@@ -17,7 +17,7 @@ constexpr double kDecisive = 1.5, kDecisiveOnCpu = 1.3;
 
 std::vector<int64_t> block_of(const Schedule& s) { return s.blocking ? s.blocking->block : std::vector<int64_t>{}; }
 
-// Of a product: rows, columns, and how much of the inner axes is staged at a time.
+// The tile of a product: rows, columns, and terms that are staged at a time.
 std::vector<int64_t> tile_of(const Schedule& s) {
   if (s.chain) return {s.chain->product.tile_rows, s.chain->product.tile_inner};
   return s.product ? std::vector<int64_t>{s.product->tile_rows, s.product->tile_columns, s.product->tile_inner}
@@ -210,7 +210,7 @@ std::optional<Candidate> far_better(const Graph& graph, const Group& group, cons
   const auto least = std::min_element(all.begin(), all.end(),
                                       [](const Candidate& a, const Candidate& b) { return a.cost.us < b.cost.us; });
   if (least->cost.us * decisive > cost.us) return std::nullopt;
-  // Of those that are alike the one that its family would choose: they are proposed in this order.
+  // The first of equal ones, the family's choice: they are proposed in this order.
   const auto best =
       std::find_if(all.begin(), all.end(), [&](const Candidate& c) { return c.cost.us <= kAlike * least->cost.us; });
   // A reduction must win on one thread too, which seldom waits for others.

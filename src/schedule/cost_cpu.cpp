@@ -40,8 +40,7 @@ constexpr double kCacheLine = 64;
 // Microseconds in which a thread waits for a piece of a row that it stores to a page far from the
 // last one.
 constexpr double kFarPiece = 0.1;
-// Of the first-level cache: bytes between addresses that share a set, and the lines that a set
-// holds.
+// The first-level cache: bytes between addresses that share a set, and the lines of a set.
 constexpr double kWaySize = 4096;
 constexpr int kWays = 8;
 constexpr double kAnywhere = 1e9;  // what stride_of gives where there is none
@@ -110,7 +109,7 @@ class CpuPrediction {
     }
   }
 
-  // Of a row whose ranges are gone through one by one.
+  // The cost of a row whose ranges are separate loops.
   double in_ranges(double length) const {
     if (!s_.cut || s_.cut->axis != s_.vector_axis) return in_steps(length);
     const std::vector<IntExpr>& starts = s_.cut->starts;

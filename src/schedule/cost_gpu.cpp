@@ -59,7 +59,7 @@ class GpuPrediction {
   const Axis& split_axis() const { return axis_in_parts(s_); }
   // Parts of columns are read for their totals, and again for what is stored.
   bool scans_parts_again() const { return s_.strategy == Strategy::Split && !along_rows() && !s_.domain.scans.empty(); }
-  // Of all rows of a split.
+  // The parts of all rows of a split.
   double parts_of_rows() const {
     if (!s_.domain.scans.empty()) return 1e9;
     const Axis& split = split_axis();
@@ -88,7 +88,7 @@ class GpuPrediction {
       rounds_ = chunk + static_cast<double>(s_.stencil->warm_up);
       executed_ = points_ * s_.stencil->repeated;
     } else if (rows()) {
-      // Of a flat row, all of its elements and those of the columns beside it.
+      // A flat row counts with its columns.
       const double width = std::max(1, s_.columns), length = s_.flat ? reduced() * width : along();
       // Columns of a tile that are not there keep their threads all the same.
       const double tiles = s_.columns > 0 ? ceil_ratio(along_columns(), width) : 1;
@@ -172,7 +172,7 @@ class GpuPrediction {
     cost_.workgroups = static_cast<int64_t>(workgroups_);
   }
 
-  // Of a row, or of the columns side by side, between its passes.
+  // Bytes kept of a row, or of columns side by side, between passes.
   double stage_bytes() const {
     return reduced() * 4 * double(s_.strategy == Strategy::Column ? s_.tile : std::max(1, s_.columns));
   }
@@ -210,8 +210,8 @@ class GpuPrediction {
     return s_.domain.levels > 0 && !moves_along(s_.domain, read, true) &&
            window_elements(s_.domain, read.index) <= kInRegisters;
   }
-  // Of an array that all rows read alike: the bytes that one multiprocessor reads of it, if its
-  // first-level cache holds these.
+  // The bytes that one multiprocessor reads of an array that is the same for all rows, if its
+  // first-level cache holds them.
   std::optional<double> near_bytes(const Read& read) const {
     if (moves_along(s_.domain, read, false)) return std::nullopt;
     const double bytes = array_bytes(graph_, options_.sizes, read.node);
@@ -246,7 +246,7 @@ class GpuPrediction {
                      s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var);
   }
 
-  // Of the elements of a window, those that lie in lines of their own: neighbours come with them.
+  // The number of cache lines of a window: neighbours share them.
   double lines_of_window(NodeId node, const Index& index) const {
     const double size = size_of(graph_.at(node).dtype);
     std::map<Symbol, double> lines;
@@ -279,7 +279,7 @@ class GpuPrediction {
     return 1;
   }
 
-  // Of what blocks read of windows along the lanes, the part that their neighbours do not read too.
+  // The share of a block's reads along the lanes that neighbouring blocks do not read too.
   double shared_of_blocks(NodeId node, const Index& index) const {
     const auto columns = static_cast<double>(s_.blocking->block.back());
     double reads = columns;
@@ -390,7 +390,7 @@ class GpuPrediction {
     return facts_.processors * std::min(1.0, workgroups_ / (ceil_ratio(workgroups_, slots) * slots) + 0.5);
   }
 
-  // Of what a multiprocessor issues, the part that its warps keep it busy with.
+  // The share of a multiprocessor's issue slots that its warps fill.
   double issued() const {
     constexpr double kEnoughWarps = 8;
     const double workgroups = std::min(resident_, std::ceil(workgroups_ / facts_.processors));
@@ -432,8 +432,8 @@ class GpuPrediction {
       once += levels * (2 * barrier + (cluster_ > 1 ? facts_.cluster_us : 0));
     }
     if (rows()) once += levels * facts_.shuffles_us;
-    // Of many waves the last is no longer than the part that is left of it: workgroups are not in
-    // step by then.
+    // With many waves the last one takes only its share of a wave: workgroups are no longer in
+    // step.
     const double waves = std::max(1.0, workgroups_ / (facts_.processors * resident_)) +
                          (workgroups_ > facts_.processors * resident_ ? 0.5 : 0);
     cost_.latency_us = waves * once;

@@ -83,9 +83,8 @@ class ProductCost {
   double packing_us(double own) const {
     return facts_.next_launch_us + facts_.latency_us + own * estimate(p_.inner) * 2 * 2 / (facts_.memory_bytes / 2);
   }
-  // Of a part, where factors go through registers one by one: computed, or as elements of which no
-  // 16 bytes are aligned. One array whose rows begin anywhere is enough for the latter, since it
-  // decides for the variant of the kernel.
+  // The cost for a part whose factors go through registers one by one: computed ones, or unaligned
+  // ones. One array with unaligned rows is enough, since it decides the variant of the kernel.
   double by_element(double together) const {
     if (!p_.units) return 0;
     const auto wide = [&](NodeId f) { return is_packed(f) || is_copied_wide(graph_, group_, options_.sizes, f); };

@@ -107,9 +107,8 @@ class Placement : Refusing {
     return std::none_of(index.begin(), index.end(), divides_several_variables);
   }
 
-  // Of a pointwise group, the shape with the most dimensions that its elements are given in on the
-  // way to the output: what is permuted before a reshape is then stepped over, not found by
-  // division.
+  // The shape with the most dimensions between the elements of a pointwise group and its output: a
+  // permutation before a reshape then has constant strides, and needs no division.
   const Shape& finest_shape(NodeId base) const {
     const Shape* best = &at(base).shape;
     const IntExpr elements = count(*best);

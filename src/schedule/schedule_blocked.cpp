@@ -18,7 +18,7 @@ constexpr int kBlockedWorkgroup = 128;
 constexpr int64_t kMostResults = 64;
 // Registers of a thread for which a multiprocessor holds four workgroups.
 constexpr int kResident = 4;
-// Of shared memory, so that as many workgroups as have registers fit beside each other.
+// Shared memory of a workgroup, small enough that registers limit how many workgroups fit.
 constexpr int64_t kStagedBytes = 32 << 10;
 
 // Operations of what is computed for an operand.

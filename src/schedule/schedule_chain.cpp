@@ -99,8 +99,8 @@ std::vector<Tuning> propose_chain() {
   return tunings;
 }
 
-// Of what the matrix units of an H100 could do, a third is reached; a bound on the keys leaves
-// about half of them.
+// A third of the peak rate of an H100's matrix units is reached; a bound on the keys leaves about
+// half of them.
 Cost predict_chain(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
   const Chain& chain = *schedule.chain;
   const Product& p = chain.product;

@@ -53,7 +53,7 @@ constexpr int kLightBody = 12, kLongBody = 640;
 // Values of nodes that cost as much are kept between passes (kernel/keep.cpp).
 constexpr int kWorthKeeping = 8;
 
-// Of what passes over a row read again, about.
+// Approximate bytes of an element that passes over a row read again.
 constexpr int64_t kBytesOfElement = 4;
 
 // How many elements a step of the Vector loop takes. What a core waits for is mostly the chain of
@@ -153,7 +153,7 @@ bool in_pieces(const Graph& graph, const Domain& domain, const Group& group, int
          });
 }
 
-// Of a domain whose tiles lie along its last axis and `across`.
+// The side of tiles along the last axis of a domain and `across`.
 int64_t side_of_tiles(const Domain& domain, int across, const Target& target) {
   if (domain.estimate(false) < kLargeArray) return kTile;
   const int64_t shorter = std::min(domain.axes.back().estimate, domain.axes[static_cast<size_t>(across)].estimate);

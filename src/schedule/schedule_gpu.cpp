@@ -112,7 +112,7 @@ bool reads_lane_by_lane(const Graph& graph, const Schedule& s, const SizeBinding
     else
       (step && step->is(1) && rows_fit && begins_at_words(flat, s, sizes) ? together : apart) += bytes;
   };
-  // Of more, which stencils on stencils have, the first are like the others.
+  // With more, as in stencils of stencils, the first represent the others.
   constexpr size_t kMostLookedAt = 64;
   const size_t reads = std::min(s.domain.reads.size(), kMostLookedAt);
   for (size_t r = 0; r < reads; ++r) note(s.domain.reads[r].node, s.domain.reads[r].index);

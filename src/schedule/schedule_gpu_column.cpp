@@ -20,7 +20,7 @@ constexpr int64_t kRowLatencyNs = 700, kKernelsNs = 5000, kBytesPerNs = 4000;
 // A lane that scans takes so long for a row of which the loads are under way; parts of columns move
 // so much.
 constexpr int64_t kScannedRowNs = 18, kPartBytesPerNs = 3000;
-// Of a scan down columns, what a multiprocessor reads at once.
+// Bytes that a multiprocessor has in flight in a scan down columns.
 constexpr int64_t kScanBytes = 96 << 10;
 
 // A tile of neighbouring columns to a workgroup: rows of threads, each of which takes some of the

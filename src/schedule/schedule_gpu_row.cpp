@@ -181,7 +181,7 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   if (options.tuning.lanes) s.lanes = std::min(s.lanes, options.tuning.lanes);
   while (s.lanes > 1 && ((!may_divide(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
   if (parts) {
-    // Of pairs, arrays that are much smaller than their points are in registers and caches anyway.
+    // In sums over pairs, arrays much smaller than the pairs are in registers and caches anyway.
     const bool large = std::any_of(s.domain.reads.begin(), s.domain.reads.end(), [&](const Read& r) {
       return 2 * element_count(evaluate(graph.at(r.node).shape, options.sizes)) >= rows * length;
     });
@@ -212,7 +212,7 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   const bool rereads = !one_pass && !writes_rows && along * w.largest > kRereadBytes;
   if (rereads && !options.tuning.threads) size = {kMostThreads, 1};
   if (one_pass || scans) size.cluster = 1;
-  // Of the totals of 32 warps, or of 8 in four steps, one warp makes running values at once.
+  // One warp scans the totals of 32 warps, or of 8 in four steps, in one step.
   if (one_pass && scans && along * w.largest > kRereadBytes / 2 && !options.tuning.threads) size = {kWorkgroup, 1};
   s.team = size.workgroup * size.cluster;
   s.workgroup = std::max(size.workgroup, s.team <= kWarp ? kWorkgroup / 2 : 1);

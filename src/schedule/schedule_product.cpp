@@ -14,8 +14,8 @@ namespace {
 
 constexpr int64_t kFewestOfFewRows = 2;
 
-// Of a tile on a CPU: what is staged of the inner axes, and bytes of the second-level cache that
-// its panels and sums may take.
+// Limits of a tile on a CPU: staged terms, and bytes of the second-level cache for its panels and
+// sums.
 constexpr int64_t kInnerOfTile = 256, kTileRows = 256, kTileColumns = 256;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }

@@ -18,7 +18,7 @@ constexpr int64_t kMostRingRegisters = 128;
 // memory.
 constexpr double kCheapReads = 24;
 constexpr int kStencilThreads = 128;
-// Of a multiprocessor; and those that a thread computes with, besides those of rings.
+// Registers of a multiprocessor, and those that a thread needs besides its rings.
 constexpr int64_t kRegisters = 65536, kRegistersToCompute = 44, kMostWarps = 32;
 // Rows by which arrays are read ahead.
 constexpr int kAhead = 3;
@@ -162,7 +162,7 @@ Schedule on_gpu(const Domain& domain, Stencil stencil, int64_t lanes, int64_t re
   stencil.chunk = std::min(rows_of_warps(height, others * ceil_div(width, s.tile), warps, stencil.warm_up),
                            std::max(kMostRowsOfWarp, kWarmUps * stencil.warm_up));
   if (options.tuning.unroll >= 8) stencil.chunk = options.tuning.unroll;
-  // Of a strip's columns, and before the first of its rows.
+  // Halo columns of a strip, and warm-up rows before its first row.
   stencil.repeated *= static_cast<double>(kWarp * lanes) / static_cast<double>(s.tile);
   if (stencil.row_axis >= 0)
     stencil.repeated *= static_cast<double>(stencil.chunk + stencil.warm_up) / static_cast<double>(stencil.chunk);

@@ -5,8 +5,8 @@
 namespace smelt::schedule {
 namespace {
 
-// Of what its memory could deliver at most: copies of large arrays reach 4.4 of 4.92 TB/s on an
-// H200, and 2.97 of 3.35 on an H100.
+// The share of its peak memory rate that is reached: copies of large arrays reach 4.4 of 4.92 TB/s
+// on an H200, and 2.97 of 3.35 on an H100.
 constexpr double kReached = 0.895;
 
 // NVIDIA H200 (docs/benchmarks, bench/gpu): pointwise kernels over 2.4 GB move 4.4 TB/s, and over

@@ -45,7 +45,7 @@ CustomOperation flip_rows() {
   return o;
 }
 
-// Of every row: its sum, and the place of its largest element.
+// The sum of every row, and the position of its largest element.
 CustomOperation row_facts() {
   CustomOperation o;
   o.name = "row_facts";

@@ -436,8 +436,8 @@ const std::vector<Part>& parts() {
   return *made;
 }
 
-// Of several results, by hand; slice() of a subscript is in index.hpp, gradients of functions are
-// in gradient.hpp.
+// Functions with several results are written by hand; slice() of a subscript is in index.hpp,
+// gradients of functions are in gradient.hpp.
 bool by_hand(const Function& f) {
   return one_of(f.row.name, {"split", "tensordot", "max_and_argmax", "slice", "gradient", "value_and_gradient", "vjp"});
 }

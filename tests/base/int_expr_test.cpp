@@ -109,7 +109,7 @@ TEST(IntExpr, TheNearestMultipleComesOutOfATerm) {
   EXPECT_EQ(floordiv(j * 6, 5, within), j);
   EXPECT_EQ(mod(j * 6 + B * 5, 5, within), j);
   EXPECT_EQ(floordiv(j * 9 + 4, 5, within), j * 2 + floordiv(IntExpr(4) - j, 5, within));
-  // Of more than fits the remainder: as it is.
+  // A sum that does not fit the remainder stays as it is.
   const Ranges wide{{"j"_loop, {0, 5}}};
   for (const IntExpr& a : {j * 4 + 4, j * 6})
     for (int64_t v = 0; v <= 5; ++v) {

@@ -83,7 +83,7 @@ TEST_P(CompilesForGpu, WhatIsPrinted) {
   const auto nvrtc = open_nvrtc(why);
   if (!nvrtc) GTEST_SKIP() << "no NVRTC here: " << why;
   const Variable chosen("SMELT_NVRTC", nvrtc->path());
-  // Of the build folder, so that what did not change is not compiled again.
+  // A cache in the build folder, so that unchanged programs are not compiled again.
   const fs::path folder = fs::path(SMELT_BINARY_DIR) / "test-kernels";
   const Variable cache("SMELT_CACHE_DIR", folder.string());
   const Machine device = Machine::cuda_architecture(GetParam());

@@ -109,7 +109,7 @@ TEST_P(Golden, Stages) {
   }
 }
 
-// Of the helpers in front of a module, each is called, and those that are called are there.
+// Each helper in front of a module is called, and every helper that is called is there.
 void expect_helpers(const std::string& text, const emit::HelperList& helpers) {
   for (const emit::Definition& helper : helpers) {
     if (helper.always) continue;

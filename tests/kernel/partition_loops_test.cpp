@@ -72,7 +72,7 @@ TEST(PartitionLoops, ChoicesOfWhichTheConditionHolds) {
   expect_interior(s, "+ inside 3 <= %i < W - 5:", "+ out2[%i] = in1[%i]");
 }
 
-// Of a roll: the element before, and for the first one the last of the row.
+// A roll: the element before, and for the first one the last of the row.
 TEST(PartitionLoops, ChoicesOfWhichTheConditionMostlyFails) {
   Sample s;
   fill(s, [&](int in) {
@@ -98,7 +98,7 @@ TEST(PartitionLoops, RowsOfWhichTheConditionMostlyFails) {
   EXPECT_EQ(lines[3], "+ out1[%g, %i] = in0[%g - 1, %i - 1]");
 }
 
-// Of a row of two elements each condition holds as often as it fails.
+// In a row of two elements each condition holds as often as it fails.
 TEST(PartitionLoops, ConditionsThatHoldAsOftenAsTheyFail) {
   Sample s;
   const IntExpr g = sym("g"_loop);

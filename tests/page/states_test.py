@@ -14,7 +14,7 @@ import time
 from pages import LAYERNORM, PLUS_ONE, ROOT, TWO_KERNELS, Pages, count, main
 
 
-# Of every text in the document that is drawn: its contrast with what is behind it.
+# The contrast of every drawn text with its background.
 CONTRASTS = """(() => {
   const context = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
   const rgba = (colour) => {

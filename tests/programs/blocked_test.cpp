@@ -207,7 +207,7 @@ TEST(Blocked, BlocksLieAlongWhatAFactorDoesNotDependOn) {
   // Blocks that do not divide an axis compute what nobody stores.
   EXPECT_EQ(block_of(conv_of("f32[16, 16, 512, 512]", "f32[6, 16, 3, 3]")), (Block{1, 6, 2, 4}));
   EXPECT_EQ(block_of(conv_of("f32[16, 16, 512, 512]", "f32[9, 16, 3, 3]")), (Block{1, 3, 3, 4}));
-  // Of each channel for itself only rows and columns see the same.
+  // With one channel per group only rows and columns share elements.
   EXPECT_EQ(block_of(conv_of("f32[16, 64, 512, 512]", "f32[64, 1, 3, 3]", ", groups=64")), (Block{1, 1, 8, 4}));
   EXPECT_EQ(block_of(conv_of("f32[16, 64, 512, 512]", "f32[64, 16, 3, 3]", ", groups=4")), (Block{1, 1, 8, 2, 4}));
   // What a large stride reads for a block does not fit into registers beside it.

@@ -152,7 +152,7 @@ bool put_in_place(const Executable& executable, std::vector<TensorView>& views,
   return !inputs.empty();
 }
 
-// Of every output of every call what one number of threads made of it, which is what any other
+// Every output of every call with one number of threads, which any other
 // makes.
 using Results = std::map<std::pair<size_t, size_t>, Tensor>;
 

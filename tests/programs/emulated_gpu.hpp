@@ -14,7 +14,7 @@ namespace smelt::testing {
 
 class EmulatedGpu : public ::testing::Test {
  protected:
-  // Of the compute capability.
+  // The compute capability.
   virtual int major() const { return 8; }
   void SetUp() override {
 #if defined(__SANITIZE_ADDRESS__)

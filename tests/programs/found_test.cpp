@@ -104,7 +104,7 @@ TEST(Found, FlattenedRowsOfAPart) {
     for (const int64_t n : {2, 3, 65}) EXPECT_TRUE(right(program, {noise(DType::I16, {b, n})})) << b << " " << n;
 }
 
-// Of two minima of negated integers in a row, the assembler of CUDA 13.0 loses the negation.
+// For two minima of negated integers in sequence, the assembler of CUDA 13.0 loses the negation.
 TEST(Found, ExtremesOfNegatedNarrowIntegers) {
   NEEDS_LLVM();
   for (const DType t : {DType::I8, DType::I16, DType::U8, DType::U16, DType::I32, DType::U32}) {
@@ -157,7 +157,7 @@ TEST(Found, DrawsStoredInPairs) {
   EXPECT_TRUE(right("input x: f32[M, N]\nv = random_bits(x.shape, 7)\nreturn i64(v), all(v)\n", {x}));
 }
 
-// Of a group that reduces everything to one number not all values have one shape.
+// A group that reduces everything to one number has values of several shapes.
 TEST(Found, ReductionsToOneNumberSideBySide) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {32, 64}, 9), y = noise(DType::F32, {1}, 10);

@@ -330,7 +330,7 @@ def test_an_explanation_is_a_page(softmax):
     assert data["schema"] == "smelt.report" and len(data["plans"]["fused"]["kernels"]) == 1
     # The program was run with the arguments: a row of equal numbers is divided evenly.
     assert {(e["reference"], e["fused"], e["unfused"]) for e in data["trace"]["elements"]} == {(0.0625,) * 3}
-    # Of types alone there is nothing to run.
+    # With types alone there is nothing to run.
     of_types = page_data(softmax.lower(smelt.Spec((4, 16))).explain().html())
     assert of_types["trace"] == {"elements": [], "reason": "the program was not run"}
     assert len(of_types["plans"]["fused"]["kernels"]) == 1

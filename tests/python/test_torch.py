@@ -57,7 +57,7 @@ class TestForward:
         assert torch.equal(made, (x * y + y) * 0.3 - x)
 
     def test_numbers_beside_halves_are_float32(self, device):
-        # Of a sum torch rounds the number to a half on a CPU, and not on a GPU.
+        # In a sum torch rounds the number to a half on a CPU, and not on a GPU.
         x = randn(64, device=device, dtype=torch.bfloat16)
         assert torch.equal(compiled(lambda x: x + 0.1, NATIVE)(x), (x.float() + 0.1).bfloat16())
 

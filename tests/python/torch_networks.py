@@ -365,7 +365,7 @@ def tokens(words: int, length: int) -> Callable[[int], Any]:
     return lambda batch: (torch.randint(words, (batch, length)),)
 
 
-# Of each the small network and its inputs for a batch, then those of the paper.
+# Each with the small network and its inputs for a batch, then those of the paper.
 NETWORKS: dict[str, tuple[Any, Any, Any, Any]] = {
     "GPT-2": (lambda: Transformer(101, 24, 32, 4, 2, True), tokens(101, 24), lambda: Transformer(50257, 1024, 768, 12, 12, True), tokens(50257, 512)),
     "BERT": (lambda: Transformer(101, 24, 32, 4, 2, False), tokens(101, 24), lambda: Transformer(30522, 512, 768, 12, 12, False), tokens(30522, 512)),

@@ -12,7 +12,7 @@
 namespace smelt::report {
 namespace {
 
-// Of rank 1.
+// A tensor of rank 1.
 Tensor of(DType dtype, const std::vector<double>& values) {
   return array(dtype, {static_cast<int64_t>(values.size())}, values);
 }

@@ -13,7 +13,7 @@
 namespace smelt::schedule {
 namespace {
 
-// Of the last Reduce node of a program: "2 measured, 1 scale", or "no".
+// The moment of the last Reduce node of a program: "2 measured, 1 scale", or "no".
 std::string found(const std::string& program) {
   const Graph graph = simplify(lang::parse_program("input x: f32[N, C]\ninput y: f32[N, C]\n" + program, "<test>"));
   NodeId last = -1;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kThreads = 2;
 
-// Of the first kernel on a CPU with vectors of 512 bits; nothing where it is no product.
+// The product of the first kernel on a CPU with vectors of 512 bits; nothing if it is none.
 std::optional<Product> product_of(const std::string& program) {
   plan::Options options;
   options.target.threads = kThreads;

@@ -48,7 +48,7 @@ void check_device_name(const CommonOptions& options) {
 
 namespace {
 
-// Of a device that was named; auto takes what is there.
+// For a device that was named; auto takes an available one.
 void check_threads(const CommonOptions& options, const Machine& device) {
   if (options.threads == 0 || !device.is_gpu) return;
   throw UserError(

@@ -99,7 +99,7 @@ nlohmann::ordered_json document(const ReportOptions& options) {
   progress.stage("predicting");
   e.outlook = fused->outlook(compile_options.sizes);
   if (!e.interpreted) e.temporary_bytes = fused->temporary_bytes(compile_options.sizes);
-  // Of very many kernels the candidates are no longer looked at one by one.
+  // With very many kernels the candidates of each are left out.
   if (!e.interpreted && fused->plan().groups.size() <= kMostMeasured)
     e.considered = fused->considered(compile_options.sizes, false);
   if (can_run(options, device) && problem.empty()) {
@@ -151,7 +151,7 @@ nlohmann::ordered_json read_document(const std::string& path) {
       fmt::format("{} is no document of smelt report\nhelp: write one with --json FILE", report::printable(path)));
 }
 
-// Of a program that is wrong there is a page too, which says so and comes again when it is right.
+// A program with an error has a page too, which shows it and reloads when it is fixed.
 std::string served_page(const ReportOptions& options, int version) {
   try {
     return report::page_html(options.from.empty() ? document(options) : read_document(options.from), version);

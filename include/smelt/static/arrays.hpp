@@ -108,8 +108,9 @@ SMELT_HD auto out(T* data) {
   return Out<Element>{reinterpret_cast<Element*>(data)};
 }
 
-/// Of all n elements, into the one element of an output: st::out(&total) = st::sum(st::arg<0> *
-/// st::arg<0>). Integers and bools add up in 64 bits. The order of additions follows from n alone.
+/// A reduction of all n elements into the one element of an output: st::out(&total) =
+/// st::sum(st::arg<0> * st::arg<0>). Integers and bools add up in 64 bits. The order of additions
+/// follows from n alone.
 template <class F>
 SMELT_HD auto sum(const F& f) {
   return detail::Folded<detail::Fold::Sum, F>{f};

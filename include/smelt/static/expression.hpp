@@ -103,7 +103,7 @@ template <class Self>
 struct Callable : Expression<Self> {
   using smelt_expression = Nothing;
 
-  /// Of scalars: the result as it would be stored. Of expressions: the expression with those for
+  /// For scalars: the result as it would be stored. For expressions: the expression with those for
   /// its arguments.
   template <class... A>
   SMELT_HD auto operator()(A... args) const {

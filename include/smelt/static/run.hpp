@@ -161,7 +161,7 @@ struct Target {
   }
 };
 
-// Of a count that the compiler knows, or, where that is 0, of any.
+// For a count that the compiler knows, or, if that is 0, for any.
 template <int64_t known, class I, class... T>
 SMELT_HD void fill(const I inputs, int64_t start, int64_t count, const T... targets) {
   const int64_t end = known > 0 ? known : count;

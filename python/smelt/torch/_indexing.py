@@ -334,7 +334,7 @@ def index_put(node: Any, out: Any, x: Any, indices: Any, values: Any, accumulate
     rows = call("transpose", x, (*axes, *others)) if x.ndim > 1 else x
     kept = tuple(rows.shape)
     rest = tuple(x.shape[d] for d in others)
-    # Of the values torch has the axes of the indices where the named axes were.
+    # In the values torch puts the axes of the indices where the named axes were.
     spread = tuple(x.shape[d] for d in others[:front]) + tuple(flat.shape) + tuple(x.shape[d] for d in others[front:])
     values = call("broadcast_to", values, spread) if spread else values
     order = (*range(front, front + rank), *range(front), *range(front + rank, len(spread)))

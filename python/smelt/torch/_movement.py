@@ -224,7 +224,7 @@ def arange(node: Any, out: Any, *args: Any, **kwargs: Any) -> Any:
     start = numbers[0] if len(numbers) > 1 else kwargs.get("start", 0)
     step = numbers[2] if len(numbers) > 2 else kwargs.get("step", 1)
     floats = out.dtype.kind == "float"
-    # Of integers torch truncates where they start and their steps first.
+    # For integers torch first truncates start and step.
     start, step = ((n if floats else int(n)) if isinstance(n, (bool, float)) else n for n in (start, step))
     steps = call("arange", out.shape[0], None, 1, _smelt.int64)
     if floats:

@@ -161,7 +161,7 @@ class _Gradient(Operator):
             total: Any = None
             for gradient, made in zip(gradients, self.forward.on_arrays(arguments)):
                 if made.dtype.kind == "float":
-                    # Of halves summed in float32: the sum itself is not a result.
+                    # Halves summed in float32: the sum itself is not a result.
                     wide = _smelt.float32 if made.dtype.itemsize < 4 else made.dtype
                     part = _smelt.call("sum", _smelt.binary("*", cast(made, wide), cast(gradient, wide)))
                     total = part if total is None else _smelt.binary("+", total, cast(part, total.dtype))

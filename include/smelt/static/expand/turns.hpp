@@ -17,9 +17,9 @@ struct Turns {
   V quarters;  // -2 .. 2
 };
 
-// Of f32, in f64. 2/pi without the bits that give whole turns is high + low, 106 bits, one pair for
-// each range of magnitudes. No f32 is nearer than 2^-31 to a multiple of pi/2, and these products
-// are good to 2^-56 of a turn.
+// For f32, in f64. 2/pi without the bits that give whole turns is high + low, 106 bits, one pair
+// for each range of magnitudes. No f32 is nearer than 2^-31 to a multiple of pi/2, and these
+// products are good to 2^-56 of a turn.
 template <class V>
 SMELT_HD Turns<V> turns_32(V magnitude) {
   const auto x = widen(magnitude);
@@ -77,9 +77,9 @@ SMELT_HD Digits<V, 4> digits_of_two_over_pi(V x, I j) {
   return moved_down<4, 1>(below_5, is_set(0));
 }
 
-// Of f64. x = X 2^(53 j) with X below 2^107, and from 2^54 unless j is 0. The digits of 2/pi before
-// number j give whole turns; of those from j on, four are enough to know the fraction of a turn to
-// 2^-104.
+// For f64. x = X 2^(53 j) with X below 2^107, and from 2^54 unless j is 0. The digits of 2/pi
+// before number j give whole turns; of those from j on, four are enough to know the fraction of a
+// turn to 2^-104.
 template <class V>
 SMELT_HD Turns<V> turns_64(V x) {
   const auto k = bits(x), magic = bits(like(x, 0x1p52));
