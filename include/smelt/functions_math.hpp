@@ -1,7 +1,6 @@
 /// \file
 /// Functions of elements: a part of smelt/functions.hpp.
-/// Written by test_api from the table that the expression language has its functions from
-/// (SMELT_UPDATE_GOLDENS=1).
+/// Written by test_api from the function table of the language (SMELT_UPDATE_GOLDENS=1).
 #pragma once
 
 #include <optional>
@@ -204,15 +203,15 @@ inline Array where(const Array& condition, const Array& x, const Array& y, Where
 
 // ---- Activations and quantisation
 
-/// truth of both; numbers are true unless 0. Arrays that broadcast, of any dtype; gives Bool.
+/// true where both are; numbers are true unless 0. Arrays that broadcast, of any dtype; gives Bool.
 inline Array logical_and(const Array& x, const Array& y, Where where = Where::here()) {
   return detail::call("logical_and", {x, y}, where);
 }
-/// truth of either. Arrays that broadcast, of any dtype; gives Bool.
+/// true where either is. Arrays that broadcast, of any dtype; gives Bool.
 inline Array logical_or(const Array& x, const Array& y, Where where = Where::here()) {
   return detail::call("logical_or", {x, y}, where);
 }
-/// truth of one, not both. Arrays that broadcast, of any dtype; gives Bool.
+/// true where exactly one is. Arrays that broadcast, of any dtype; gives Bool.
 inline Array logical_xor(const Array& x, const Array& y, Where where = Where::here()) {
   return detail::call("logical_xor", {x, y}, where);
 }

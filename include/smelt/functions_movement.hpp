@@ -1,7 +1,6 @@
 /// \file
 /// Functions that move, make, gather, scatter and draw elements: a part of smelt/functions.hpp.
-/// Written by test_api from the table that the expression language has its functions from
-/// (SMELT_UPDATE_GOLDENS=1).
+/// Written by test_api from the function table of the language (SMELT_UPDATE_GOLDENS=1).
 #pragma once
 
 #include <optional>
@@ -29,7 +28,7 @@ inline Array transpose(const Array& x, const Axes& axes = {}, Where where = Wher
 inline Array swapaxes(const Array& x, Axis axis1, Axis axis2, Where where = Where::here()) {
   return detail::call("swapaxes", {x, axis1, axis2}, where);
 }
-/// axes move to these places, the others keep their order.
+/// axes move to these positions, the others keep their order.
 inline Array moveaxis(const Array& x, const Axes& source, const Axes& destination, Where where = Where::here()) {
   return detail::call("moveaxis", {x, source, destination}, where);
 }
@@ -37,7 +36,7 @@ inline Array moveaxis(const Array& x, const Axes& source, const Axes& destinatio
 inline Array broadcast_to(const Array& x, const Sizes& shape, Where where = Where::here()) {
   return detail::call("broadcast_to", {x, shape}, where);
 }
-/// a new axis of size 1 at this place of the result.
+/// a new axis of size 1 at this position of the result.
 inline Array expand_dims(const Array& x, const Axes& axis, Where where = Where::here()) {
   return detail::call("expand_dims", {x, axis}, where);
 }
@@ -53,7 +52,7 @@ inline Array concat(const std::vector<Array>& arrays, Axis axis = 0, Where where
 inline Array stack(const std::vector<Array>& arrays, Axis axis = 0, Where where = Where::here()) {
   return detail::call("stack", {arrays, axis}, where);
 }
-/// value around x, or x continued; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1,
+/// value around x, or x extended; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1,
 /// 2}} for each axis.
 inline Array pad(const Array& x, const PadWidth& pad_width, const Array& value = 0, PadMode mode = PadMode::Constant,
                  Where where = Where::here()) {
@@ -63,16 +62,16 @@ inline Array pad(const Array& x, const PadWidth& pad_width, const Array& value =
 inline Array flip(const Array& x, const Axes& axis = {}, Where where = Where::here()) {
   return detail::call("flip", {x, axis}, where);
 }
-/// elements move up by shift, and around the end; one shift for each axis, or one for all; without
-/// an axis as if flattened.
+/// elements move up by shift and wrap around; one shift for each axis, or one for all; without an
+/// axis as if flattened.
 inline Array roll(const Array& x, const Sizes& shift, const Axes& axis = {}, Where where = Where::here()) {
   return detail::call("roll", {x, shift, axis}, where);
 }
-/// the whole of x again and again: reps[d] times along axis d.
+/// x repeated as a whole: reps[d] times along axis d.
 inline Array tile(const Array& x, const Sizes& reps, Where where = Where::here()) {
   return detail::call("tile", {x, reps}, where);
 }
-/// each element again and again; without an axis flattened.
+/// each element repeated; without an axis flattened.
 inline Array repeat(const Array& x, const Size& repeats, const Axes& axis = {}, Where where = Where::here()) {
   return detail::call("repeat", {x, repeats, axis}, where);
 }
@@ -89,8 +88,8 @@ inline Array take_along_axis(const Array& x, const Array& indices, const Axes& a
                              OutOfRange mode = OutOfRange::Raise, Where where = Where::here()) {
   return detail::call("take_along_axis", {x, indices, axis, mode}, where);
 }
-/// x in which x[index] is the value, as `x[index] = value` has it in NumPy. The value broadcasts to
-/// x[index]; arrays do not index: scatter() and where(). Gives the shape and dtype of x.
+/// x in which x[index] is the value: `x[index] = value` of NumPy. The value broadcasts to x[index];
+/// for arrays as indices see scatter() and where(). Gives the shape and dtype of x.
 inline Array slice_update(const Array& x, const Indices& index, const Array& value, Where where = Where::here()) {
   return detail::call("slice_update", {x, index, value}, where);
 }
@@ -135,12 +134,12 @@ inline Array conv(const Array& x, const Array& weight, const Array& bias = {}, c
   return detail::call("conv", {x, weight, bias, stride, padding, dilation, groups}, where);
 }
 /// sum of kernel[j] * x[i + j] along the last axes, as many as the kernel has; only where the
-/// kernel lies inside of x.
+/// kernel lies inside x.
 inline Array correlate(const Array& x, const Array& kernel, Where where = Where::here()) {
   return detail::call("correlate", {x, kernel}, where);
 }
-/// correlate at every element of x, with the middle of the kernel on it; outside of x stands what
-/// pad's mode says.
+/// correlate at every element of x, with the middle of the kernel on it; values outside of x are
+/// those of pad's mode.
 inline Array filter(const Array& x, const Array& kernel, PadMode mode = PadMode::Edge, const Array& value = 0,
                     Where where = Where::here()) {
   return detail::call("filter", {x, kernel, mode, value}, where);
@@ -201,13 +200,13 @@ inline Array wrap_cast(const Array& x, DType dtype, Where where = Where::here())
 inline Array one_hot(const Array& indices, const Size& n, DType dtype = DType::F32, Where where = Where::here()) {
   return detail::call("one_hot", {indices, n, dtype}, where);
 }
-/// the rows of a table by their numbers, as take(table, ids, axis=0).
+/// the rows of a table by index, as take(table, ids, axis=0).
 inline Array embedding(const Array& table, const Array& ids, OutOfRange mode = OutOfRange::Raise,
                        Where where = Where::here()) {
   return detail::call("embedding", {table, ids, mode}, where);
 }
-/// the pairs of the last axis turned: (a cos - b sin, b cos + a sin); b is half the axis behind a,
-/// or interleaved: beside it.
+/// the pairs of the last axis rotated: (a cos - b sin, b cos + a sin); b is half the axis after a,
+/// or interleaved: next to it.
 inline Array rotary(const Array& x, const Array& cos, const Array& sin, bool interleaved = false,
                     Where where = Where::here()) {
   return detail::call("rotary", {x, cos, sin, interleaved}, where);
@@ -224,14 +223,14 @@ inline Array part(const Array& x, int64_t parts, int64_t index, const Axes& axis
 
 // ---- Scatters
 
-/// x with x[indices] = updates along the axis; of several updates of one place the last stays;
-/// indices as in take(), or those out of range go nowhere. updates: the shape of x with the axis
+/// x with x[indices] = updates along the axis; of several updates of one element the last wins;
+/// indices as in take(), or those out of range are discarded. updates: the shape of x with the axis
 /// replaced by the shape of indices, or one that broadcasts to it.
 inline Array scatter(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
                      OutOfRange mode = OutOfRange::Raise, Where where = Where::here()) {
   return detail::call("scatter", {x, indices, updates, axis, mode}, where);
 }
-/// x with x[indices] += updates along the axis, every update counted, as numpy.add.at; not
+/// x with x[indices] += updates along the axis, with every duplicate, as numpy.add.at; not
 /// deterministic: on a GPU floats are added in any order, which is faster. indices and updates: as
 /// in scatter().
 inline Array scatter_add(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
@@ -274,18 +273,18 @@ inline Array histogram(const Array& x, int64_t bins, double low, double high, Wh
 
 /// random words of 32 bits: Philox4x32-10 of the counter (offset + i / 4, stream) and the key seed,
 /// for element i. Gives U32. seed, offset and stream are integers without axes; arrays of U64 are
-/// arguments of a compiled function, numbers a part of it.
+/// arguments of a compiled function, numbers are constants.
 inline Array random_bits(const Sizes& shape, const Array& seed, const Array& offset = 0, const Array& stream = 0,
                          Where where = Where::here()) {
   return detail::call("random_bits", {shape, seed, offset, stream}, where);
 }
-/// evenly spread from 0 to below 1, with as many random bits as the dtype has. Never 1. seed,
-/// offset, stream: as in random_bits().
+/// uniformly distributed from 0 to below 1, with as many random bits as the dtype holds. Never 1.
+/// seed, offset, stream: as in random_bits().
 inline Array uniform(const Sizes& shape, const Array& seed, const Array& offset = 0, const Array& stream = 0,
                      DType dtype = DType::F32, Where where = Where::here()) {
   return detail::call("uniform", {shape, seed, offset, stream, dtype}, where);
 }
-/// normally spread: mean 0, deviation 1. Box & Muller 1958. seed, offset, stream: as in
+/// normally distributed: mean 0, deviation 1. Box & Muller 1958. seed, offset, stream: as in
 /// random_bits().
 inline Array normal(const Sizes& shape, const Array& seed, const Array& offset = 0, const Array& stream = 0,
                     DType dtype = DType::F32, Where where = Where::here()) {
@@ -306,7 +305,7 @@ inline Array dropout(const Array& x, const Array& p, const Array& seed, const Ar
 
 // ---- Gradients
 
-/// x, which gradients take for a constant.
+/// x, treated as a constant by gradients.
 inline Array stop_gradient(const Array& x, Where where = Where::here()) {
   return detail::call("stop_gradient", {x}, where);
 }

@@ -1,7 +1,6 @@
 /// \file
 /// Matrix products and attention: a part of smelt/functions.hpp.
-/// Written by test_api from the table that the expression language has its functions from
-/// (SMELT_UPDATE_GOLDENS=1).
+/// Written by test_api from the function table of the language (SMELT_UPDATE_GOLDENS=1).
 #pragma once
 
 #include <optional>
@@ -63,8 +62,7 @@ inline Array scaled_dot_product_attention(const Array& q, const Array& k, const 
 inline Array tensordot(const Array& x, const Array& y, int64_t axes = 2, Where where = Where::here()) {
   return detail::call("tensordot", {x, y, axes}, where);
 }
-/// Sums of products over pairs of axes: the first of those named of x with the first of those of y,
-/// and so on.
+/// Sums of products over pairs of axes: the first named axis of x with the first of y, and so on.
 inline Array tensordot(const Array& x, const Array& y, const Axes& of_x, const Axes& of_y,
                        Where where = Where::here()) {
   return detail::call("tensordot", {x, y, detail::Argument::tuple(std::vector<Axes>{of_x, of_y})}, where);

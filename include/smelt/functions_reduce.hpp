@@ -1,7 +1,6 @@
 /// \file
 /// Reductions, scans, norms and losses: a part of smelt/functions.hpp.
-/// Written by test_api from the table that the expression language has its functions from
-/// (SMELT_UPDATE_GOLDENS=1).
+/// Written by test_api from the function table of the language (SMELT_UPDATE_GOLDENS=1).
 #pragma once
 
 #include <optional>
@@ -116,8 +115,8 @@ inline Array cummin(const Array& x, Axis axis = -1, const ScanOptions& how = {},
 inline Array cummean(const Array& x, Axis axis = -1, Where where = Where::here()) {
   return detail::call("cummean", {x, axis}, where);
 }
-/// log(cumsum(exp(x))) below the row's maximum; what lies further below it than exp can tell from 0
-/// is -inf.
+/// log(cumsum(exp(x))), computed relative to the row's maximum; -inf where exp of the distance to
+/// it is 0.
 inline Array logcumsumexp(const Array& x, Axis axis = -1, Where where = Where::here()) {
   return detail::call("logcumsumexp", {x, axis}, where);
 }
@@ -185,8 +184,7 @@ template <class Other>
 requires std::is_same_v<Other, Array> Array min(const Array& x, const Other& y, Where where = Where::here()) {
   return detail::call("minimum", {x, y}, where);
 }
-/// The largest element along an axis, nan if there is one, and its index, the first of several;
-/// from one reading of x.
+/// The largest element along an axis, nan if there is one, and the index of the first; in one pass.
 inline std::pair<Array, Array> max_and_argmax(const Array& x, Axis axis = -1, KeepDims keep = {},
                                               Where where = Where::here()) {
   return {max(x, axis, keep, where), argmax(x, axis, keep, where)};

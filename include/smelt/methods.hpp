@@ -1,7 +1,6 @@
 /// \file
-/// The functions of smelt/functions.hpp as methods of an array: x.sum(-1) is sum(x, -1). Written by
-/// test_api from the table that the expression language has its functions from
-/// (SMELT_UPDATE_GOLDENS=1).
+/// The functions of smelt/functions.hpp as methods of an array: x.sum(-1) is sum(x, -1).
+/// Written by test_api from the function table of the language (SMELT_UPDATE_GOLDENS=1).
 #pragma once
 
 #include <optional>
@@ -16,8 +15,7 @@ namespace smelt {
 
 struct ScanOptions;
 
-/// The methods of an Array, which is Self. Each is the function of its name with the array as its
-/// first argument.
+/// The methods of Array, which is Self. Each is the function of its name, called with the array.
 template <class Self>
 class SMELT_API Methods {
  public:

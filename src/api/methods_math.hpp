@@ -1,6 +1,5 @@
 // Functions of elements as methods.
-// Written by test_api from the table that the expression language has its functions from
-// (SMELT_UPDATE_GOLDENS=1).
+// Written by test_api from the function table of the language (SMELT_UPDATE_GOLDENS=1).
 #pragma once
 
 #include "smelt/functions.hpp"

@@ -243,7 +243,7 @@ void CRunner::loop() {
       source_.fail(tokens_[condition_at].span, "the number of iterations of this loop depends on the arguments",
                    "loops are unrolled: count from a number to a number");
     if (turn == kMostTurns)
-      source_.fail(span, fmt::format("this loop has more than {} iterations", kMostTurns), "loops are written out");
+      source_.fail(span, fmt::format("this loop has more than {} iterations", kMostTurns), "loops are unrolled");
     expect(";", "as in for (int i = 0; i < 4; ++i)");
     const size_t step_at = at_;
     skip_to_closing();

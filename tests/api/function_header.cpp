@@ -351,8 +351,7 @@ std::string definition_of_method(const Function& f) {
   return made;
 }
 
-constexpr const char* kWritten =
-    "Written by test_api from the table that the expression language has its functions from (SMELT_UPDATE_GOLDENS=1)";
+constexpr const char* kWritten = "Written by test_api from the function table of the language (SMELT_UPDATE_GOLDENS=1)";
 
 constexpr const char* kPartHead = R"(#pragma once
 
@@ -390,7 +389,7 @@ Array max(const Array& x, const Other& y, Where where = Where::here()) { return 
 template <class Other>
   requires std::is_same_v<Other, Array>
 Array min(const Array& x, const Other& y, Where where = Where::here()) { return detail::call("minimum", {x, y}, where); }
-/// The largest element along an axis, nan if there is one, and its index, the first of several; from one reading of x.
+/// The largest element along an axis, nan if there is one, and the index of the first; in one pass.
 inline std::pair<Array, Array> max_and_argmax(const Array& x, Axis axis = -1, KeepDims keep = {}, Where where = Where::here()) {
   return {max(x, axis, keep, where), argmax(x, axis, keep, where)};
 }
@@ -401,7 +400,7 @@ constexpr std::string_view kProductTail = R"(
 inline Array tensordot(const Array& x, const Array& y, int64_t axes = 2, Where where = Where::here()) {
   return detail::call("tensordot", {x, y, axes}, where);
 }
-/// Sums of products over pairs of axes: the first of those named of x with the first of those of y, and so on.
+/// Sums of products over pairs of axes: the first named axis of x with the first of y, and so on.
 inline Array tensordot(const Array& x, const Array& y, const Axes& of_x, const Axes& of_y, Where where = Where::here()) {
   return detail::call("tensordot", {x, y, detail::Argument::tuple(std::vector<Axes>{of_x, of_y})}, where);
 }
@@ -471,7 +470,7 @@ namespace smelt {{
 
 struct ScanOptions;
 
-/// The methods of an Array, which is Self. Each is the function of its name with the array as its first argument.
+/// The methods of Array, which is Self. Each is the function of its name, called with the array.
 template <class Self>
 class SMELT_API Methods {{
  public:

@@ -160,7 +160,7 @@ TEST(CFunction, RefusesWhatIsNotItsSubset) {
       {"const float y = 1; y = 2; return y;", "'y' is const"},
       {"while (x > 0) x -= 1; return x;", "there is no 'while'"},
       {"for (int i = 0; i < x; ++i) x += 1; return x;", "depends on the arguments"},
-      {"for (int i = 0; i < 5000; ++i) x += 1; return x;", "more than 1024 times"},
+      {"for (int i = 0; i < 5000; ++i) x += 1; return x;", "more than 1024 iterations"},
       {"for (int i = 0; i < 1000; ++i) for (int j = 0; j < 1000; ++j) x += 1; return x;", "more than 10000 operations"},
       {"if (x > 0) return x;", "may end without a return"},
       {"float* p = &x; return x;", "no pointers"},
