@@ -430,12 +430,12 @@ def logical_and(x: ArrayLike, y: ArrayLike) -> Array:
 
 
 def logical_or(x: ArrayLike, y: ArrayLike) -> Array:
-    """truth of either."""
+    """true where either is."""
     return _call("logical_or", x, y)
 
 
 def logical_xor(x: ArrayLike, y: ArrayLike) -> Array:
-    """truth of one, not both."""
+    """true where exactly one is."""
     return _call("logical_xor", x, y)
 
 

@@ -89,7 +89,7 @@ TEST(Cuts, SayWhyHowMuchAndWhatToDo) {
     ++cuts;
     EXPECT_EQ(d.remedy, "nothing: it takes a second kernel, which reads one value for each row") << p.text();
     EXPECT_GT(d.bytes, 0) << p.text();
-    EXPECT_NE(d.reason.find("done only when every workgroup is"), std::string::npos) << d.reason;
+    EXPECT_NE(d.reason.find("complete only when every workgroup is done"), std::string::npos) << d.reason;
   }
   EXPECT_GT(cuts, 0) << p.text();
 }
