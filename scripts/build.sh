@@ -28,7 +28,7 @@ progress() {
     fi
     if $terminal; then
       printf '\r\033[Kbuilding: %d of %d steps%s' "$finished" "$all" "$left"
-    elif ((10 * finished / all != tenth)); then
+    elif ((all > 2 && 10 * finished / all != tenth)); then # before: two steps that look for new files
       tenth=$((10 * finished / all))
       printf 'building: %d of %d steps%s\n' "$finished" "$all" "$left"
     fi

@@ -159,7 +159,7 @@ TEST(Npy, EveryLieIsAnErrorThatNamesIt) {
       {"empty", "", "too few for a header"},
       {"nine bytes", good.substr(0, 9), "too few for a header"},
       {"cut in the header", good.substr(0, 30), "the file ends after"},
-      {"cut in the data", good.substr(0, good.size() - 1), "cut short"},
+      {"cut in the data", good.substr(0, good.size() - 1), "truncated"},
       {"no data", good.substr(0, good.size() - 4), "it holds 0"},
       {"more data", good + "x", "5 follow"},
       {"not npy", "hello, world", "does not begin as one"},
