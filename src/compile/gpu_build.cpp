@@ -132,12 +132,14 @@ static int64_t table_bytes(const Machine& device) {
 }
 
 GpuKernel print_for_gpu(const Executable::State& state, kernel::Kernel kernel) {
+  const runtime::GpuFacts& facts = state.device.gpu_facts;
   if (state.device.opencl) {
-    const runtime::GpuFacts& facts = state.device.gpu_facts;
     const emit::DeviceSource emitted = emit::emit_opencl(kernel, {facts.f64, facts.atomics64, facts.ptx});
     return {std::move(kernel), emitted.text, list_functions(emitted)};
   }
-  const emit::CudaTarget target{state.device.gpu_facts.compute, state.device.nvrtc->version()};
+  constexpr int kCopiesBoxes = 12000;  // the driver
+  const emit::CudaTarget target{facts.compute, state.device.nvrtc->version(),
+                                !state.device.gpu || facts.driver >= kCopiesBoxes};
   if (kernel.is_batch()) {
     const emit::DeviceSource emitted = emit::emit_cuda_batch(kernel, target, table_bytes(state.device));
     return {std::move(kernel), emitted.text, list_functions(emitted), emitted.table};
@@ -324,6 +326,13 @@ void build_for_gpu(Executable::State& state, bool tuned) {
   bind_kernels(state, pointers);
 }
 
+static std::vector<runtime::BoxShape> box_shapes(const emit::DeviceFunction& function, const SizeBinding& sizes) {
+  std::vector<runtime::BoxShape> shapes;
+  for (const emit::BoxMap& map : function.boxes)
+    shapes.push_back({evaluate(map.extents, sizes), evaluate(map.strides, sizes), map.box});
+  return shapes;
+}
+
 std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_t kernel, const SizeBinding& sizes) {
   const Launch& launch = state.launches[kernel];
   const int64_t most_shared = state.device.gpu_facts.shared_bytes_per_workgroup;
@@ -336,6 +345,7 @@ std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_
     for (const auto& function : phase.variants) {
       if (!made.runs) break;
       const emit::DeviceFunction& f = function->emitted();
+      made.boxes.push_back(box_shapes(f, sizes));
       runtime::LaunchShape shape;
       const int64_t teams = extent / f.iterations + (extent % f.iterations != 0);
       shape.threads = f.threads;

@@ -236,6 +236,10 @@ void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, c
     step.shape = *shapes.variants[v];
     step.values = values;
     for (uint64_t& value : step.values) step.arguments.push_back(&value);
+    const emit::DeviceFunction& function = launch.gpu_phases[p].variants[v]->emitted();
+    for (size_t b = 0; b < function.boxes.size(); ++b)
+      step.boxes.push_back(gpu_.map_boxes(values[static_cast<size_t>(function.boxes[b].param)], shapes.boxes[v][b]));
+    for (runtime::BoxMap& map : step.boxes) step.arguments.push_back(&map);
     steps_.push_back(std::move(step));
   }
 }

@@ -17,8 +17,9 @@ struct GpuStep {
   // A launch.
   runtime::FunctionHandle function = nullptr;  // empty: a copy of plain bytes
   runtime::LaunchShape shape;
-  std::vector<uint64_t> values;  // the arguments; one may take several words
-  std::vector<void*> arguments;  // into `values`
+  std::vector<uint64_t> values;        // the arguments; one may take several words
+  std::vector<runtime::BoxMap> boxes;  // further arguments
+  std::vector<void*> arguments;        // into `values` and `boxes`
   // A copy.
   uint64_t to = 0, from = 0;
   int64_t bytes = 0;

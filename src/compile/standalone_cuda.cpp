@@ -216,7 +216,7 @@ std::string standalone_cuda(const Executable& executable, const StandaloneOption
   std::string text = comment(file, compute) + kHelpers;
   std::vector<emit::DeviceSource> sources;
   for (const kernel::Kernel& kernel : file.kernels()) {
-    sources.push_back(emit::emit_cuda(kernel, {compute, device.nvrtc->version()}));
+    sources.push_back(emit::emit_cuda(kernel, {compute, device.nvrtc->version(), false}));
     // Each has the same small functions in front.
     text += fmt::format("namespace {}_code {{\n\n{}\n}}  // namespace {}_code\n\n", kernel.name, sources.back().text,
                         kernel.name);

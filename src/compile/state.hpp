@@ -105,6 +105,7 @@ struct Prepared {
   struct GpuPhase {
     bool runs = false;                                          // there is an iteration
     std::vector<std::optional<runtime::LaunchShape>> variants;  // none of those that do not take these sizes
+    std::vector<std::vector<runtime::BoxShape>> boxes;          // of each variant
   };
   struct Launch {
     std::vector<int64_t> arguments;  // per Size param

@@ -15,7 +15,9 @@ DeviceFunction function(const Kernel& kernel, const std::string& name, const ker
   std::vector<int> arguments;
   for (const Param& p : kernel.params)
     arguments.push_back(p.kind == ParamKind::Size ? 8 : p.kind == ParamKind::Scalar ? size_of(p.dtype) : 0);
-  return {name, team.workgroup, team.iterations(), team.cluster(), printed.shared_bytes(), std::move(arguments)};
+  return {name,           printed.workgroup(),    team.iterations(),
+          team.cluster(), printed.shared_bytes(), std::move(arguments),
+          printed.boxes()};
 }
 
 }  // namespace
@@ -53,7 +55,8 @@ std::vector<Printed> print_variants(const Kernel& kernel, size_t number, const s
     const bool odd = variant.form == Variant::Form::Odd && find(phase, Variant::Form::Fast, variant.held) < v;
     const std::string called =
         name + (variant.held ? "_held" : "") + (odd ? "_odd" : "") + (variant.form == Variant::Form::Any ? "_any" : "");
-    PhasePrinter printer(printing.as, kernel, number, {v, variant.wide, printing.counted_stores, printing.part});
+    PhasePrinter printer(printing.as, kernel, number,
+                         {v, variant.wide, printing.counted_stores, printing.part, printing.boxes});
     if (ends) {
       const size_t ending = find(kernel.phases[number + 1], Variant::Form::Ending, false);
       PhasePrinter last(printing.as, kernel, number + 1, {ending, variant.wide});

@@ -14,6 +14,13 @@
 
 namespace smelt::emit {
 
+// How a function has boxes of an array copied: an argument behind those of the params.
+struct BoxMap {
+  int param;
+  std::vector<IntExpr> extents, strides;  // in elements, over the Size params; the first stride is 1
+  std::vector<int> box;                   // elements along each side
+};
+
 struct DeviceFunction {
   std::string name;
   int threads = 1;                  // of a workgroup
@@ -21,6 +28,7 @@ struct DeviceFunction {
   int cluster = 1;                  // workgroups that run one iteration together
   IntExpr shared_bytes = 0;         // dynamic shared memory of a workgroup, over the Size params
   std::vector<int> arguments = {};  // bytes of each; 0: an array
+  std::vector<BoxMap> boxes = {};   // further arguments
 };
 
 // The one argument of a batch's function: a table with a row for each part, in this order and
@@ -111,6 +119,8 @@ struct CLike {
     std::vector<std::string> parameters;  // in their order; of an array: empty
     std::vector<Array> arrays;            // in their order
     bool part = false;                    // a body of a batch
+    int boxes = 0;                        // further parameters that say how boxes of arrays are copied
+    int beside = 0;                       // threads of a workgroup beside the team
     int scratch = 0;  // what shared memory whose size is known at the call begins at multiples of; 0: there is none
   };
   std::string_view begin;  // what every signature begins with

@@ -34,6 +34,14 @@ void PhasePrinter::declare_fragments() {
   }
 }
 
+void PhasePrinter::weigh_rows(const kernel::Matrix& s) {
+  line("{}<Tile{}>({}, w{}, {});", used_("weigh_rows"), s.by, sums_of(s.by), s.fragment, scale_of(s));
+}
+
+std::string PhasePrinter::scale_of(const kernel::Matrix& s) const {
+  return literal(Scalar::of_float(DType::F32, static_cast<double>(s.scale)));
+}
+
 // A stage of a buffer, of which one without a pipeline has one.
 std::string PhasePrinter::stage_of(int buffer, const char* stage) const {
   const std::vector<IntExpr>& dims = kernel_.buffers[static_cast<size_t>(buffer)].dims;
@@ -44,7 +52,7 @@ std::string PhasePrinter::stage_of(int buffer, const char* stage) const {
 
 void PhasePrinter::matrix(const kernel::Matrix& s) {
   const int f = s.fragment;
-  const std::string sums = sums_of(f), by = s.by < 0 ? "" : sums_of(s.by);
+  const std::string sums = sums_of(f);
   const kernel::Fragment& made = kernel_.fragments[static_cast<size_t>(f)];
   switch (s.step) {
     case kernel::Matrix::Step::Clear:
@@ -56,14 +64,16 @@ void PhasePrinter::matrix(const kernel::Matrix& s) {
       if (s.by >= 0)
         multiply_weights(s, "stage");
       else
-        line("{}<Tile{}>({}, {}, {}, t);", used_("multiply_tile"), f, sums, stage_of(s.rows, "stage"),
-             stage_of(s.columns, "stage"));
+        line("{}<Tile{}{}>({}, {}, {}, t);", used_("multiply_tile"), f, std::exchange(fresh_, false) ? ", true" : "",
+             sums, stage_of(s.rows, "stage"), stage_of(s.columns, "stage"));
       break;
     case kernel::Matrix::Step::Weigh:
-      line("{}<Tile{}>({}, w{});", used_("weigh_rows"), s.by, by, f);
+      weigh_rows(s);
       rescale(s);
       break;
-    case kernel::Matrix::Step::PutRows: line("{}<Tile{}>(w{}, b{}, t);", used_("put_rows"), f, f, s.into); break;
+    case kernel::Matrix::Step::PutRows:
+      line("{}<Tile{}>(w{}, b{}, t, {});", used_("put_rows"), f, f, s.into, scale_of(s));
+      break;
     case kernel::Matrix::Step::Put:
       line("{}<Tile{}, {}>({}, b{}, t);", used_("put_tile"), f, made.columns + kernel::Fragment::kApart, sums, s.into);
       break;
@@ -76,7 +86,7 @@ void PhasePrinter::matrix(const kernel::Matrix& s) {
 // multiplication.
 void PhasePrinter::rescale(const kernel::Matrix& weigh) {
   const int f = weigh.fragment;
-  line("{}<Tile{}>({}, w{});", used_("rescale_rows"), f, sums_of(f), f);
+  line("{}<Tile{}>({}, w{}, {});", used_("rescale_rows"), f, sums_of(f), f, scale_of(weigh));
   line("{}<Tile{}>(p{}, {});", used_("round_weights"), f, f, sums_of(weigh.by));
 }
 
@@ -89,6 +99,7 @@ void PhasePrinter::multiply_weights(const kernel::Matrix& s, const char* stage) 
 // iteration every thread sees its part, and nobody uses the stage any more that the next part goes
 // to. Units that go on alone still have the part before then.
 void PhasePrinter::pipeline(const Loop& s) {
+  if (takes_boxes_) return pipeline_of_boxes(s);
   const size_t first_use = kernel::uses_of_pipeline(s);
   const bool alone = kernel::goes_on_alone(kernel_, s), weighs = kernel::weighs_meanwhile(kernel_, s);
   const int ahead = kernel::parts_ahead(kernel_, s);
@@ -140,6 +151,13 @@ void PhasePrinter::pipeline(const Loop& s) {
   pop();
   close();
   --serial_depth_;
+  end_of_pipeline(s, count);
+}
+
+// What the units still multiply.
+void PhasePrinter::end_of_pipeline(const Loop& s, const std::string& count) {
+  const size_t first_use = kernel::uses_of_pipeline(s);
+  const bool alone = kernel::goes_on_alone(kernel_, s), weighs = kernel::weighs_meanwhile(kernel_, s, takes_boxes_);
   if (weighs) multiply_last_weights(s, count);
   if (!alone && !weighs) return;
   line("{}<0>();", used_("await_multiplications"));
@@ -152,6 +170,7 @@ void PhasePrinter::pipeline(const Loop& s) {
 void PhasePrinter::multiply_last_weights(const Loop& s, const std::string& count) {
   open(fmt::format("if ({} > 0)", count));
   line("const int before = (int)({} - 1) % {};", count, s.stages);
+  if (takes_boxes_) await_boxes(s, kOfWeights, "before", count + " - 1");
   line("{}();", used_("begin_multiplication"));
   multiply_weights(s.body.back().get<kernel::Matrix>(), "before");
   line("{}();", used_("end_multiplication"));
@@ -178,7 +197,7 @@ void PhasePrinter::use_part_meanwhile(const Loop& s, size_t first_use, const std
     line("{}<1>();", used_("await_multiplications"));
     line("{}({});", used_("settle_sums"), sums_of(matrix->fragment));
   }
-  line("{}<Tile{}>({}, w{});", used_("weigh_rows"), weigh.by, sums_of(weigh.by), weigh.fragment);
+  weigh_rows(weigh);
   line("{}<0>();", used_("await_multiplications"));
   line("{}({});", used_("settle_sums"), sums_of(last.fragment));
   rescale(weigh);

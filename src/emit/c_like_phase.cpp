@@ -19,6 +19,8 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, 
       variant_(phase_.variants[function.variant]),
       team_(phase_.team),
       shuffles_(std::any_of(kernel.exprs.begin(), kernel.exprs.end(), is_shuffle)),
+      takes_boxes_(function.boxes && !function.part && variant_.boxes),
+      beside_(threads_beside()),
       looped_(kernel.dialect == kernel::Dialect::PlainThread),
       uses_(kernel, phase_),
       slots_(kernel.locals.size(), 0),
@@ -38,7 +40,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, 
 }
 
 CLike::Frame PhasePrinter::frame(const std::string& name) const {
-  CLike::Frame frame{name, team_, {}, {}, function_.part};
+  CLike::Frame frame{name, team_, {}, {}, function_.part, static_cast<int>(maps_.size()), beside_.threads};
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const Param& p = kernel_.params[i];
     const std::string called = kernel::param_name(kernel_, static_cast<int>(i));

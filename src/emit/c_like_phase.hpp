@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,7 @@ struct Function {
   bool wide = false;            // 64-bit indices
   bool counted_stores = false;  // stores into the shared memory of other workgroups count themselves there
   bool part = false;            // a body of a batch: it is told which of its workgroups this one is
+  bool boxes = false;           // parts of a pipeline may come as boxes
 };
 
 // A function of a phase, the best first; the last takes every size and address.
@@ -68,7 +70,7 @@ struct Printed {
 };
 struct Printing {
   const CLike& as;
-  bool counted_stores = false, part = false;  // of every variant
+  bool counted_stores = false, part = false, boxes = false;  // of every variant
 };
 std::vector<Printed> print_variants(const Kernel& kernel, size_t phase, const std::string& name,
                                     const Printing& printing);
@@ -87,7 +89,9 @@ class PhasePrinter {
   // The phase behind it, run by the workgroup that is done last; print() takes it in.
   void end_with(PhasePrinter& last);
 
+  int workgroup() const { return team_.workgroup + beside_.threads; }
   const IntExpr& shared_bytes() const { return shared_bytes_; }  // after print()
+  const std::vector<BoxMap>& boxes() const { return maps_; }     // after print()
   const UsedHelpers& used() const { return used_; }              // after print()
 
  private:
@@ -123,7 +127,7 @@ class PhasePrinter {
   void declare();
 
   // c_like_stmt.cpp
-  void statements(const std::vector<Stmt>& body);
+  void statements(std::span<const Stmt> body);
   void statement(const Stmt& s);
   void loop(const Loop& s);
   void grid(const Loop& s);
@@ -140,9 +144,33 @@ class PhasePrinter {
   void use_part(const Stmt& s, const std::function<void()>& make);
   void use_part_meanwhile(const Loop& s, size_t first_use, const std::string& part, const std::function<void()>& make);
   void multiply_weights(const kernel::Matrix& s, const char* stage);
+  void end_of_pipeline(const Loop& s, const std::string& count);
   void multiply_last_weights(const Loop& s, const std::string& count);
   void rescale(const kernel::Matrix& weigh);
   std::string stage_of(int buffer, const char* stage) const;
+  std::string scale_of(const kernel::Matrix& s) const;
+  void weigh_rows(const kernel::Matrix& s);
+  bool fresh_ = false;  // what is multiplied next is added to nothing
+  // c_like_boxes.cpp
+  // Threads beside the team, of which one gets the boxes of a pipeline on their way, and registers that each is left with and that one of the team gets; 0: as
+  // many as the others.
+  struct Beside {
+    int threads = 0, left = 0, taken = 0;
+  };
+  Beside threads_beside() const;
+  // Two groups of four warps that give the units work in turns: one weighs while the other one multiplies.
+  bool takes_turns() const { return takes_boxes_ && team_.threads == 256; }
+  std::string map_of(const Loop& part);
+  void ask_for_boxes(const Loop& pipeline);
+  void ask_for_box(const Loop& part, const std::string& filled);
+  std::string of_group(const char* barriers, int group, const Loop& pipeline, const char* stage) const;
+  void await_boxes(const Loop& pipeline, int group, const char* stage, const std::string& part);
+  void leave_boxes(const Loop& pipeline, int group, const char* stage);
+  void grid_with_boxes(const std::vector<Stmt>& body);
+  void pipeline_of_boxes(const Loop& s);
+  void part_of_boxes(const Loop& s, const std::string& part);
+  void weighed_part_of_boxes(const Loop& s, const std::string& part, bool first);
+  static constexpr int kOfWeights = 1;  // the group of the parts that weights are multiplied with (kernel/pipeline.hpp)
   bool batched_loop(const Loop& s);
   void count_loop(const Loop& s, const char* pragma);
   void each(const Each& s);  // c_like_each.cpp
@@ -281,6 +309,9 @@ class PhasePrinter {
   const kernel::Variant& variant_;
   const kernel::Team team_;
   const bool shuffles_;  // threads exchange values
+  const bool takes_boxes_;
+  const Beside beside_;
+  std::vector<BoxMap> maps_;
   // A thread's elements are loops that the compiler of the device vectorizes, with a value of each
   // accumulator for every element of a step.
   const bool looped_;

@@ -9,7 +9,7 @@
 
 namespace smelt::emit::c_like {
 
-void PhasePrinter::statements(const std::vector<Stmt>& body) {
+void PhasePrinter::statements(std::span<const Stmt> body) {
   for (size_t i = 0; i < body.size();) {
     std::vector<const Combine*> combines;
     for (; i < body.size() && body[i].is<Combine>(); ++i) combines.push_back(body[i].get_if<Combine>());
@@ -77,7 +77,7 @@ void PhasePrinter::grid(const Loop& s) {
   }
   symbols_[s.var] = "g";
   if (team_.iterations() > 1) line("if (g >= {}) return;", integer(s.extent));
-  statements(s.body);
+  takes_boxes_ ? grid_with_boxes(s.body) : statements(s.body);
 }
 
 void PhasePrinter::let(const Let& s) {
@@ -189,6 +189,7 @@ void PhasePrinter::count_loop(const Loop& s, const char* pragma) {
 }
 
 void PhasePrinter::barrier() {
+  if (takes_boxes_) return line("{}<{}>();", used_("team_barrier"), team_.threads);
   if (team_.threads > 1) line("{}", as_.warps && team_.threads <= 32 ? "__syncwarp(team);" : as_.barrier);
 }
 

@@ -88,7 +88,8 @@ HelperList cuda::helpers(const kernel::Kernel& kernel, const CudaTarget& target)
 }
 
 DeviceSource emit_cuda(const kernel::Kernel& kernel, const CudaTarget& target) {
-  return c_like::print_kernel(kernel, {cuda_spellings(), target.counted_stores()}, cuda::helpers(kernel, target));
+  return c_like::print_kernel(kernel, {cuda_spellings(), target.counted_stores(), false, target.boxes},
+                              cuda::helpers(kernel, target));
 }
 
 }  // namespace smelt::emit

@@ -62,44 +62,53 @@ struct RowWeights { float most[2], total[2], next[2], now[2]; };
 SMELT_INLINE void clear_weights(RowWeights& w) {
   w.most[0] = w.most[1] = __uint_as_float(0xff800000u), w.total[0] = w.total[1] = 0;
 }
-// Scores become weights exp(score - base), where the base of a row is its largest score so far, or one that is not much less: only when
+// Scores, `scale` times what is given, become weights exp(score - base), where the base of a row is its largest score so far, or one that is not much less: only when
 // scores grow by more than kMuch, what was added up is rescaled. Totals are those of the thread until put_rows() joins them. Of scores
 // that are all -inf nothing is subtracted. One fma does for small bases; what it rounds would be too much for others.
-template <class Scores> SMELT_INLINE void weigh_rows(float* scores, RowWeights& w) {
+template <class Scores> SMELT_INLINE void weigh_rows(float* scores, RowWeights& w, float scale) {
   const float none = __uint_as_float(0xff800000u), log2e = 1.44269504f, kMuch = 5, kSmall = 1024;
+  // Both rows side by side and each in two halves, [row][half]: few warps are there to hide what waits for what.
+  float most[2][2], total[2][2] = {}, base[2], shift[2];
+#pragma unroll
+  for (int r = 0; r < 2; ++r) most[r][0] = scores[2 * r], most[r][1] = scores[4 + 2 * r];
+#pragma unroll
+  for (int j = 0; j < Scores::kSums; j += 8)
+#pragma unroll
+    for (int k = 0; k < 8; ++k) most[k / 2 % 2][k / 4] = fmaxf(most[k / 2 % 2][k / 4], scores[j + k]);
+#pragma unroll
+  for (int r = 0; r < 2; ++r) most[r][0] = fmaxf(most[r][0], most[r][1]);
+#pragma unroll
+  for (int d = 1; d < 4; d *= 2)
+#pragma unroll
+    for (int r = 0; r < 2; ++r) most[r][0] = fmaxf(most[r][0], __shfl_xor_sync(0xffffffffu, most[r][0], d));
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    float most = scores[2 * r];
-#pragma unroll
-    for (int j = 0; j < Scores::kSums; j += 4) most = fmaxf(most, fmaxf(scores[j + 2 * r], scores[j + 2 * r + 1]));
-    most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
-    most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-    w.next[r] = most > w.most[r] + kMuch || w.most[r] == none ? most : w.most[r];
-    const float base = w.next[r] == none ? 0.0f : w.next[r];
-    float shift = base * log2e;
-    if (__ballot_sync(0xffffffffu, !(fabsf(base) <= kSmall))) {
-#pragma unroll
-      for (int j = 0; j < Scores::kSums; j += 4) scores[j + 2 * r] -= base, scores[j + 2 * r + 1] -= base;
-      shift = 0;
-    }
-    float total = 0;
-#pragma unroll
-    for (int j = 0; j < Scores::kSums; j += 4)
-#pragma unroll
-      for (int c = 0; c < 2; ++c) {
-        const float weight = power_of_two(fmaf(scores[j + 2 * r + c], log2e, -shift));
-        scores[j + 2 * r + c] = weight;
-        total += weight;
-      }
-    w.now[r] = total;
+    w.next[r] = (most[r][0] - w.most[r]) * scale > kMuch || w.most[r] == none ? most[r][0] : w.most[r];
+    base[r] = w.next[r] == none ? 0.0f : w.next[r];
+    shift[r] = base[r] * (scale * log2e);
   }
+  if (__ballot_sync(0xffffffffu, !(fabsf(base[0] * scale) <= kSmall) || !(fabsf(base[1] * scale) <= kSmall))) {
+#pragma unroll
+    for (int j = 0; j < Scores::kSums; ++j) scores[j] -= base[j / 2 % 2];
+    shift[0] = shift[1] = 0;
+  }
+#pragma unroll
+  for (int j = 0; j < Scores::kSums; j += 8)
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      const float weight = power_of_two(fmaf(scores[j + k], scale * log2e, -shift[k / 2 % 2]));
+      scores[j + k] = weight;
+      total[k / 2 % 2][k / 4] += weight;
+    }
+#pragma unroll
+  for (int r = 0; r < 2; ++r) w.now[r] = total[r][0] + total[r][1];
 }
-template <class Tile> SMELT_INLINE void rescale_rows(float* sums, RowWeights& w) {
+template <class Tile> SMELT_INLINE void rescale_rows(float* sums, RowWeights& w, float of_scores) {
   if (__ballot_sync(0xffffffffu, w.next[0] != w.most[0] || w.next[1] != w.most[1])) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float log2e = 1.44269504f, none = __uint_as_float(0xff800000u);
-      const float scale = w.next[r] == w.most[r] ? 1.0f : w.most[r] == none ? 0.0f : power_of_two((w.most[r] - w.next[r]) * log2e);
+      const float scale = w.next[r] == w.most[r] ? 1.0f : w.most[r] == none ? 0.0f : power_of_two((w.most[r] - w.next[r]) * (of_scores * log2e));
       w.total[r] *= scale, w.most[r] = w.next[r];
 #pragma unroll
       for (int j = 0; j < Tile::kSums; j += 4) sums[j + 2 * r] *= scale, sums[j + 2 * r + 1] *= scale;
@@ -107,14 +116,14 @@ template <class Tile> SMELT_INLINE void rescale_rows(float* sums, RowWeights& w)
   }
   w.total[0] += w.now[0], w.total[1] += w.now[1];
 }
-template <class Tile> SMELT_INLINE void put_rows(const RowWeights& w, float* to, int t) {
+template <class Tile> SMELT_INLINE void put_rows(const RowWeights& w, float* to, int t, float scale) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
     float total = w.total[r];
     total += __shfl_xor_sync(0xffffffffu, total, 1);
     total += __shfl_xor_sync(0xffffffffu, total, 2);
     const int row = (t >> 5) * 16 + (t & 31) / 4 + 8 * r;
-    if ((t & 3) == 0) to[row] = w.most[r], to[Tile::kRows + row] = total;
+    if ((t & 3) == 0) to[row] = w.most[r] * scale, to[Tile::kRows + row] = total;
   }
 })";
 

@@ -30,9 +30,9 @@ std::string group_step(int columns, bool bf16) {
   const int sums = columns / 2;
   const auto [registers, operands] = sums_of_group(sums);
   return fmt::format(
-      R"(template <int kTurnedRows, int kTurnedColumns> SMELT_INLINE void multiply_group_{0}_{1}(float* d, unsigned long long f, unsigned long long g) {{
+      R"(template <int kTurnedRows, int kTurnedColumns> SMELT_INLINE void multiply_group_{0}_{1}(float* d, unsigned long long f, unsigned long long g, int add) {{
   asm volatile("{{ .reg .pred p; setp.ne.u32 p, %{2}, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{3}}}, %{4}, %{5}, p, 1, 1, %{6}, %{7}; }}"
-               : {8} : "l"(f), "l"(g), "r"(1), "n"(kTurnedRows), "n"(kTurnedColumns));
+               : {8} : "l"(f), "l"(g), "r"(add), "n"(kTurnedRows), "n"(kTurnedColumns));
 }})",
       columns, bf16 ? "bf16" : "f16", sums + 2, registers, sums, sums + 1, sums + 3, sums + 4, operands);
 }
@@ -56,7 +56,7 @@ template <class Tile> SMELT_INLINE constexpr int rows_at(int k) {
 template <class Tile> SMELT_INLINE unsigned long long described_columns(const unsigned short* g) {
   return described<Tile::kColumnsWide>(g, Tile::kInner * Tile::kColumnsWide * 2);
 }
-template <class Tile> SMELT_INLINE void multiply_groups(float* sums, const unsigned short* f, const unsigned short* g, int t) {
+template <class Tile, bool kFresh> SMELT_INLINE void multiply_groups(float* sums, const unsigned short* f, const unsigned short* g, int t) {
   const int row = t / 128 * 64;
   const unsigned long long rows = described<Tile::kRowsWide>(
       f + (Tile::kRowsInner ? row * Tile::kRowsWide : row / Tile::kRowsWide * (Tile::kInner * Tile::kRowsWide)),
@@ -79,7 +79,7 @@ HelperList group_helpers(const kernel::Kernel& kernel) {
     list.push_back({{needs.back()}, group_step(f.columns, bf16)});
     calls += fmt::format(
         "if (Tile::kColumns == {} && Tile::kBf16 == {}) {}<!Tile::kRowsInner, !Tile::kColumnsInner>(sums, of_rows, "
-        "of_columns);\n    ",
+        "of_columns, !kFresh || k > 0);\n    ",
         f.columns, bf16, needs.back());
   }
   list.push_back(
@@ -135,6 +135,7 @@ HelperList matrix_helpers(const kernel::Kernel& kernel) {
   const bool groups = kernel::all_in_groups(kernel);
   HelperList list{{{}, ""}};
   if (groups) append(list, group_helpers(kernel));
+  if (groups) append(list, box_helpers());
   append(list, pipeline_helpers(groups));
   list.push_back(
       {{"swizzled"},
@@ -186,12 +187,15 @@ template <bool kAlongInner, int kWide, int kOwn, int kInner> SMELT_INLINE int in
   return swizzled<kWide>(kAlongInner ? inner / kWide * (kOwn * kWide) + (own + r) * kWide + inner % kWide
                                      : own / kWide * (kInner * kWide) + (inner + r) * kWide + own % kWide);
 }
-template <class Tile> SMELT_INLINE void multiply_tile(float* sums, const unsigned short* f, const unsigned short* g, int t) {
+// `fresh`: the sums before do not count.
+template <class Tile, bool kFresh = false> SMELT_INLINE void multiply_tile(float* sums, const unsigned short* f, const unsigned short* g, int t) {
 )" +
                std::string(groups ? R"(#ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  multiply_groups<Tile>(sums, f, g, t);
+  multiply_groups<Tile, kFresh>(sums, f, g, t);
   return;
 #endif
+  if (kFresh)
+    for (int s = 0; s < Tile::kSums; ++s) sums[s] = 0;
 )"
                                   : "") +
                R"(  const int lane = t & 31, half = (lane >> 3) & 1, other = lane >> 4, r = lane & 7;

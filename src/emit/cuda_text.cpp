@@ -45,13 +45,15 @@ std::string signature(const CLike::Frame& frame) {
     const CLike::Array& a = frame.arrays[array++];
     params += fmt::format("{}{}*{} {}", a.stored ? "" : "const ", a.type, a.shared ? "" : " __restrict__", a.name);
   }
+  for (int b = 0; b < frame.boxes; ++b)
+    params += fmt::format("{}const __grid_constant__ BoxMap box{}", params.empty() ? "" : ", ", b);
   const kernel::Team& team = frame.team;
   if (frame.part)
     return fmt::format("static __device__ __forceinline__ void {}({}, const unsigned workgroup)", frame.name, params);
   const std::string cluster = team.cluster() > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", team.cluster()) : "";
   const std::string resident = team.resident > 0 ? fmt::format(", {}", team.resident) : "";
-  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}) {}{}({})", team.workgroup, resident, cluster,
-                     frame.name, params);
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}) {}{}({})", team.workgroup + frame.beside,
+                     resident, cluster, frame.name, params);
 }
 
 std::string opening(const CLike::Frame& frame) {

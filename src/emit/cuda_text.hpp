@@ -15,6 +15,7 @@ HelperList prelude(const CudaTarget& target);
 HelperList random_helpers();
 HelperList scan_helpers();
 HelperList matrix_helpers(const kernel::Kernel& kernel);
+HelperList box_helpers();
 // The registers of a group's sums as inline assembler names them, and as its operands.
 std::pair<std::string, std::string> sums_of_group(int sums);
 HelperList chain_helpers(const kernel::Kernel& kernel);  // behind those of matrix units

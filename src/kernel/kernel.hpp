@@ -219,6 +219,17 @@ enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
 struct LaneForms;  // lane_forms.hpp
 struct TeamForms;  // team_forms.hpp
 
+// What a Vector loop brings on chip of an array, where that is a box: element n of the loop is the array's at `first`, moved by n % line along
+// the first side and by n / line along the second one, and 0 where a position is not below its extent.
+struct Box {
+  struct Side {
+    IntExpr extent, stride, first;  // of the array, in elements; the first side's stride is 1
+  };
+  int param;
+  std::vector<Side> sides;
+  int64_t line, lines;
+};
+
 // The kinds of statements.
 struct Stmt;
 // The elements of a Vector loop on a CPU for which conditions hold: for first .. last-1, if each of
@@ -240,10 +251,12 @@ struct Loop {
   int ahead = 0;       // Serial on a CPU: its Vector loops prefetch what they read this many iterations ahead
   bool rare = false;   // on a CPU: runs seldom, so small code is better than fast code
   int stages = 0;      // Serial on a GPU: of a pipeline; 0: none
+  bool boxed = false;  // of a pipeline: the device has an engine that copies boxes of arrays
   int begins = 0;      // Vector on a CPU: whole steps may begin at multiples of so many elements; 0: of the lanes
   std::optional<Interior> interior;        // Vector on a CPU
   std::shared_ptr<const LaneForms> forms;  // Vector on a CPU, once they are known
   std::shared_ptr<const TeamForms> team;   // Vector on a GPU, and inside of one, once they are known
+  std::shared_ptr<const Box> box;          // Vector in a boxed pipeline, where it is one and that is known
 };
 struct Let {
   LocalId local;
@@ -289,6 +302,7 @@ struct Matrix {
   int rows = -1, columns = -1;  // Multiply: buffers of the factors, each with all stages of the pipeline around
   int into = -1;                // Put: a buffer [rows, more than columns]; PutRows: [2, rows], of maxima and totals
   int by = -1;                  // Multiply: the fragment that is the rows' factor, rounded, in place of a buffer; Weigh
+  float scale = 1;              // Weigh, PutRows: what sums are multiplied by to be scores, above 0
 };
 struct Alloc {
   int buffer;
@@ -352,10 +366,11 @@ struct Variant {
   // and address. Ending: inside of the phase before, run by the workgroup that is done last.
   enum class Form : uint8_t { Fast, Odd, Any, Ending };
   Form form = Form::Any;
-  bool vectors = false;             // accesses of several neighbours at once, where addresses and sizes allow
-  bool held = false;                // one step covers the loops of which that is expected
-  bool wide = false;                // 64-bit indices
-  std::vector<IntExpr> when;        // each is at least 0 where it may run
+  bool vectors = false;       // accesses of several neighbours at once, where addresses and sizes allow
+  bool held = false;          // one step covers the loops of which that is expected
+  bool wide = false;          // 64-bit indices
+  bool boxes = false;         // what is copied in the pipeline comes as boxes, for which threads beside the team ask
+  std::vector<IntExpr> when;  // each is at least 0 where it may run
   std::vector<int> alignment = {};  // per param, in bytes, of its address where it may run; 0 for what is no array
 };
 

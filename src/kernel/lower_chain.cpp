@@ -19,7 +19,7 @@
 
 namespace smelt::kernel {
 
-static const Symbol kRowTile = Symbol::loop("rt"), kKeyTile = Symbol::loop("kb");
+static const Symbol kTileOfRows = Symbol::loop("rt"), kTileOfKeys = Symbol::loop("kb");
 
 ChainLowering::Tile ChainLowering::tile_of_grid() const {
   Grid grid;
@@ -28,7 +28,7 @@ ChainLowering::Tile ChainLowering::tile_of_grid() const {
     grid.add(axis.var, axis.extent);
   }
   const IntExpr rows = schedule::count_of(domain(), product().rows);
-  grid.add_pieces(kRowTile, rows, product().tile_rows);
+  grid.add_pieces(kTileOfRows, rows, product().tile_rows);
   Tile tile;
   tile.grid = grid.extent();
   // Where later rows see more keys, their tiles come first: nobody waits for them at the end.
@@ -37,7 +37,7 @@ ChainLowering::Tile ChainLowering::tile_of_grid() const {
   });
   tile.placement.ranges.add(kGrid, {0, tile.grid - 1});
   grid.decode(tile.placement, grows ? tile.grid - 1 - IntExpr::symbol(kGrid) : IntExpr::symbol(kGrid));
-  tile.rows = piece_at(tile.placement, kRowTile, rows, product().tile_rows);
+  tile.rows = piece_at(tile.placement, kTileOfRows, rows, product().tile_rows);
   return tile;
 }
 
@@ -71,7 +71,8 @@ Stmt ChainLowering::stage(const Panel& panel, const Tile& tile, const PlaceEleme
   const ExprId value = or_zero(evaluator_.value(panel.factor, placement.at(panel.index)), inside, panel.buffer);
   evaluator_.only_where(kNoExpr);
   const int64_t width = Fragment::width(fast);
-  const IntExpr stage = panel.stages > 1 ? mod(IntExpr::symbol(kKeyTile), panel.stages, placement.ranges) : IntExpr(0);
+  const IntExpr stage =
+      panel.stages > 1 ? mod(IntExpr::symbol(kTileOfKeys), panel.stages, placement.ranges) : IntExpr(0);
   const schedule::Index at{stage, floordiv(inner, width, placement.ranges), outer, mod(inner, width, placement.ranges)};
   Store store = builder_.store({true, panel.buffer, at}, value);
   store.later = panel.stages > 1 && builder_.at(store.value).is<Load>();
@@ -165,9 +166,41 @@ PairAt ChainLowering::place_pair(const Fragment& f, const Tile& tile, Placement&
   return at;
 }
 
-// The program's score of each product that is in registers. `seen`: every row of the tile sees all
-// keys.
-Stmt ChainLowering::score(const Tile& tile, const IntExpr& first_key, bool seen) {
+namespace {
+
+std::optional<double> constant_at(const Graph& graph, NodeId id) {
+  while (is_view(graph.at(id).kind)) id = graph.at(id).args[0];
+  const Node& node = graph.at(id);
+  return node.kind == NodeKind::Constant && is_float(node.dtype) ? std::optional(node.constant.as_double())
+                                                                 : std::nullopt;
+}
+
+}  // namespace
+
+ChainLowering::Scaled ChainLowering::scaled_products() const {
+  const Scaled none{chain().products, 1};
+  NodeId id = chain().scores.node, user = -1;
+  while (graph_.at(id).kind == NodeKind::Elementwise && graph_.at(id).op == Op::Where) {
+    const Node& choice = graph_.at(id);
+    if (constant_at(graph_, choice.args[2]) != -HUGE_VAL) return none;
+    user = id, id = choice.args[1];
+  }
+  const Node& scaled = graph_.at(id);
+  if (scaled.kind != NodeKind::Elementwise || scaled.op != Op::Mul) return none;
+  const size_t side = scaled.args[0] == chain().products ? 1 : 0;
+  const auto scale = constant_at(graph_, scaled.args[side]);
+  if (scaled.args[1 - side] != chain().products || !scale || !(*scale > 0 && *scale < HUGE_VAL)) return none;
+  // What a condition compares is the score itself.
+  for (size_t n = 0; user >= 0 && n < graph_.nodes.size(); ++n) {
+    const std::vector<NodeId>& args = graph_.nodes[n].args;
+    if (static_cast<NodeId>(n) != user && std::find(args.begin(), args.end(), id) != args.end()) return none;
+    if (static_cast<NodeId>(n) == user && args[0] == id) return none;
+  }
+  return {id, static_cast<float>(*scale)};
+}
+
+// The program's score of each product that is in registers, but for a scale. `seen`: every row of the tile sees all keys.
+std::vector<Stmt> ChainLowering::score(const Tile& tile, const IntExpr& first_key, bool seen) {
   const schedule::Product& p = product();
   const Fragment& f = kernel_.fragments[kScores];
   Placement placement = tile.placement;
@@ -176,23 +209,28 @@ Stmt ChainLowering::score(const Tile& tile, const IntExpr& first_key, bool seen)
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
   std::vector<Stmt> stores;
+  const NodeId scaled = scaled_products().node;
+  bool same = true;
   for (int c = 0; c < 2; ++c) {
     place(placement, p.inner, first_key + at.column + c);
     const ExprId is_key = seen ? kNoExpr : evaluator_.only_where(guards_of(placement, p.inner));
     evaluator_.only_where(guards_of(placement, p.inner, p.rows));
     const Access sum{true, f.registers, {lane, c}};
-    ready_ = {{chain().products, builder_.load(sum)}};
+    const ExprId product = builder_.load(sum);
+    ready_ = {{chain().products, product}, {scaled, product}};
     for (const schedule::Seen& condition : chain().seen)
       if (seen && slope_of(condition)) ready_[condition.condition] = builder_.constant(Scalar::of_bool(true));
     ExprId value = evaluator_.value(chain().scores.node, placement.at(chain().scores.index));
     if (is_key != kNoExpr)
       value = builder_.apply(Op::Where, {is_key, value, builder_.constant(Scalar::of_float(DType::F32, -HUGE_VAL))});
     evaluator_.only_where(kNoExpr);
+    same = same && value == product;
     stores.push_back(builder_.store(sum, value));
   }
   ready_.clear();
+  if (same) return {};
   append(body, std::move(stores));
-  return loop(LoopKind::Vector, kLane, f.pairs(), std::move(body), 1, f.pairs() / schedule_.team);
+  return single(loop(LoopKind::Vector, kLane, f.pairs(), std::move(body), 1, f.pairs() / schedule_.team));
 }
 
 std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, const Panel& queries) {
@@ -202,8 +240,8 @@ std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, c
   const Panel values =
       add_panel({p.sums[0].columns, sum.argument_index}, p.tile_columns, p.tile_inner, p.columns_along_inner, p.stages);
   Tile at = tile;
-  at.placement.ranges[kKeyTile] = {0, keys.count - 1};
-  const IntExpr first_key = (keys.first + IntExpr::symbol(kKeyTile)) * p.tile_inner;
+  at.placement.ranges[kTileOfKeys] = {0, keys.count - 1};
+  const IntExpr first_key = (keys.first + IntExpr::symbol(kTileOfKeys)) * p.tile_inner;
   std::vector<Stmt> steps;
   steps.push_back(stage(of_keys, at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
     place(placement, p.inner, first_key + own);
@@ -219,15 +257,17 @@ std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, c
   steps.push_back(Matrix{Matrix::Step::Clear, kScores});
   steps.push_back(Matrix{Matrix::Step::Multiply, kScores, queries.buffer, of_keys.buffer});
   if (const ExprId all = sees_all(at, first_key); all == kNoExpr) {
-    steps.push_back(score(at, first_key, false));
+    append(steps, score(at, first_key, false));
   } else {
-    steps.push_back(If{all, single(score(at, first_key, true))});
-    steps.push_back(If{builder_.apply(Op::Not, {all}), single(score(at, first_key, false))});
+    for (const bool seen : {true, false})
+      if (std::vector<Stmt> scores = score(at, first_key, seen); !scores.empty())
+        steps.push_back(If{seen ? all : builder_.apply(Op::Not, {all}), std::move(scores)});
   }
-  steps.push_back(Matrix{.step = Matrix::Step::Weigh, .fragment = kSums, .by = kScores});
+  steps.push_back(
+      Matrix{.step = Matrix::Step::Weigh, .fragment = kSums, .by = kScores, .scale = scaled_products().scale});
   steps.push_back(Matrix{.step = Matrix::Step::Multiply, .fragment = kSums, .columns = values.buffer, .by = kScores});
-  Loop pipeline = loop(LoopKind::Serial, kKeyTile, keys.count, std::move(steps));
-  pipeline.stages = p.stages;
+  Loop pipeline = loop(LoopKind::Serial, kTileOfKeys, keys.count, std::move(steps));
+  pipeline.stages = p.stages, pipeline.boxed = p.boxed;
   return single(std::move(pipeline));
 }
 
@@ -304,7 +344,8 @@ void ChainLowering::phases() {
   }));
   body.push_back(Matrix{Matrix::Step::Clear, kSums});
   append(body, over_keys(tile, keys_of(tile), queries));
-  body.push_back(Matrix{.step = Matrix::Step::PutRows, .fragment = kSums, .into = rows});
+  body.push_back(
+      Matrix{.step = Matrix::Step::PutRows, .fragment = kSums, .into = rows, .scale = scaled_products().scale});
   body.push_back(row_factors(tile, rows, factors));
   body.push_back(results(tile, factors));
   add_phase(tile.grid, std::move(body), IntExpr(p.tile_rows * p.tile_columns));

@@ -55,7 +55,13 @@ class ChainLowering : public Lowering {
   ExprId sees_all(const Tile& tile, const IntExpr& first_key);
   std::vector<Stmt> over_keys(const Tile& tile, const Keys& keys, const Panel& queries);
   PairAt place_pair(const Fragment& f, const Tile& tile, Placement& placement) const;
-  Stmt score(const Tile& tile, const IntExpr& first_key, bool seen);
+  // Scores that are the products times a positive number, or -inf, are weighed as products: the node of what that number is multiplied with.
+  struct Scaled {
+    NodeId node = -1;
+    float scale = 1;
+  };
+  Scaled scaled_products() const;
+  std::vector<Stmt> score(const Tile& tile, const IntExpr& first_key, bool seen);
   Stmt row_factors(const Tile& tile, int rows, int factors);
   Stmt results(const Tile& tile, int factors);
 

@@ -26,7 +26,8 @@
 namespace smelt::kernel {
 
 static const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("ct"), kRowBlock = Symbol::loop("ir"),
-                    kLineTile = Symbol::loop("lt"), kBand = Symbol::loop("band"), kRowInBand = Symbol::loop("rb");
+                    kLineTile = Symbol::loop("lt"), kBand = Symbol::loop("band"), kRowInBand = Symbol::loop("rb"),
+                    kTileOfBands = Symbol::loop("tb");
 
 void ProductLowering::phases() { on_gpu() ? gpu_tiles() : cpu_tiles(); }
 
@@ -46,24 +47,51 @@ ProductLowering::Tile ProductLowering::tile_of_grid() const {
                 columns = in_lines ? last_of_columns().extent : schedule::count_of(domain(), product().columns);
   const int64_t across = in_lines ? product().tile_columns / product().lines : product().tile_columns;
   const int64_t band = product().band;
-  if (band > 1)
+  const bool whole = band > 1 && has_whole_bands();
+  if (band > 1 && !whole)
+    grid.add(kTileOfBands, ceildiv(rows, product().tile_rows) * ceildiv(columns, across));
+  else if (whole)
     grid.add(kBand, ceildiv(rows, product().tile_rows * band));
   else
     grid.add_pieces(kRowTile, rows, product().tile_rows);
   if (in_lines) grid.add_pieces(kLineTile, lines, product().lines);
-  grid.add_pieces(kColumnTile, columns, across);
+  if (band == 1 || whole) grid.add_pieces(kColumnTile, columns, across);
   if (product().split > 1) grid.add(kSplit, product().split);
-  if (band > 1) grid.add(kRowInBand, band);
+  if (whole) grid.add(kRowInBand, band);
   Tile tile;
   tile.grid = grid.extent();
   grid.decode(tile.placement);
-  if (band > 1)
+  if (band > 1 && !whole) return tile;
+  if (whole)
     tile.placement.place(kRowTile, tile.placement.value_of.at(kBand) * band + tile.placement.value_of.at(kRowInBand));
   tile.rows = piece_at(tile.placement, kRowTile, rows, product().tile_rows);
   tile.lines = in_lines ? piece_at(tile.placement, kLineTile, lines, product().lines) : Piece{0, 1};
   tile.columns = piece_at(tile.placement, kColumnTile, columns, across);
   tile.across = in_lines ? tile.lines.length * across : tile.columns.length;
   return tile;
+}
+
+bool ProductLowering::has_whole_bands() const {
+  const auto rows = schedule::count_of(domain(), product().rows).constant();
+  return rows && (*rows + product().tile_rows - 1) / product().tile_rows % product().band == 0;
+}
+
+// The tile of a grid whose last band may have fewer rows of tiles than the others.
+void ProductLowering::place_in_bands(Tile& tile) {
+  const int64_t band = product().band;
+  const IntExpr rows = schedule::count_of(domain(), product().rows),
+                columns = schedule::count_of(domain(), product().columns);
+  const IntExpr down = ceildiv(rows, product().tile_rows), across = ceildiv(columns, product().tile_columns);
+  const Ranges& ranges = tile.placement.ranges;
+  const IntExpr number = tile.placement.value_of.at(kTileOfBands);
+  const IntExpr first = floordiv(number, band * across, ranges) * band, in_band = mod(number, band * across, ranges);
+  const IntExpr height = max(1, min(band, down - first, ranges), ranges);
+  const IntExpr row = evaluator_.as_index(builder_.index(first + mod(in_band, height, ranges)), down),
+                column = evaluator_.as_index(builder_.index(floordiv(in_band, height, ranges)), across);
+  tile.placement.ranges = evaluator_.ranges();
+  tile.placement.place(kRowTile, row), tile.placement.place(kColumnTile, column);
+  tile.rows = piece_at(tile.placement, kRowTile, rows, product().tile_rows);
+  tile.columns = piece_at(tile.placement, kColumnTile, columns, product().tile_columns);
 }
 
 std::vector<int> ProductLowering::axes_of_lines() const {

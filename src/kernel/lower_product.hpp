@@ -31,6 +31,8 @@ class ProductLowering : public Lowering {
     IntExpr grid;    // iterations
   };
   Tile tile_of_grid() const;
+  bool has_whole_bands() const;
+  void place_in_bands(Tile& tile);
   std::vector<int> axes_of_lines() const;
   const Axis& last_of_columns() const;
   void place_column(Placement& placement, const Tile& tile, const IntExpr& line, const IntExpr& column) const;

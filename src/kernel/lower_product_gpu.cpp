@@ -255,7 +255,7 @@ std::vector<Stmt> ProductLowering::in_pipeline(const GpuPanels& panels, const Ti
          }));
   append(steps, multiply_by_units(panels));
   Loop pipeline = loop(LoopKind::Serial, kPart, parts.length, std::move(steps));
-  pipeline.stages = product().stages;
+  pipeline.stages = product().stages, pipeline.boxed = product().boxed;
   return single(std::move(pipeline));
 }
 
@@ -285,6 +285,7 @@ void ProductLowering::gpu_tiles() {
                 inner = schedule::count_of(domain(), p.inner), all = ceildiv(inner, p.tile_inner);
   std::vector<Stmt> body;
   evaluator_.enter(&body, &tile.placement.ranges);
+  if (p.band > 1 && !has_whole_bands()) place_in_bands(tile);
   const auto divides = [](int64_t size, const IntExpr& n) { return n.constant() && *n.constant() % size == 0; };
   const bool always_whole = divides(p.tile_rows, rows) && divides(p.tile_columns, columns);
   const auto fits = [&](const IntExpr& first, int64_t size, const IntExpr& of) {

@@ -56,6 +56,8 @@ class Naturals {
     const auto* loop = s.get_if<Loop>();
     if (loop && loop->forms) lanes(*loop->forms);
     if (loop && loop->team) team(*loop->team);
+    if (loop && loop->box)
+      for (const Box::Side& side : loop->box->sides) index(side.first), index(side.extent);
   }
 
   void lanes(const LaneForms& forms) {

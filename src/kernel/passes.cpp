@@ -5,6 +5,7 @@
 #include "kernel/barriers.hpp"
 #include "kernel/choose_variants.hpp"
 #include "kernel/classify_accesses.hpp"
+#include "kernel/find_boxes.hpp"
 #include "kernel/hoist.hpp"
 #include "kernel/in_place.hpp"
 #include "kernel/index_forms.hpp"
@@ -51,6 +52,8 @@ constexpr Pass kPasses[] = {
      kMayFail, verify_team_accesses},
     {"choose-variants", "variants that a better one makes superfluous go; what is left fits its indices", kGpu, !kCpu,
      choose_variants, !kMayFail, verify_variants},
+    {"find-boxes", "parts of a pipeline that are boxes of arrays are copied by the device's engine", kGpu, !kCpu,
+     find_boxes, kMayFail, verify_boxes},
     {"find-naturals", "quotients of what is never below 0 need no rounding down", kGpu, kCpu, find_naturals, kMayFail,
      verify_naturals},
     {"find-in-place", "outputs that may reuse the memory of an input read at their own index", kGpu, kCpu,

@@ -23,9 +23,9 @@ bool goes_on_alone(const Kernel& kernel, const Loop& pipeline) {
                      });
 }
 
-bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline) {
-  constexpr int kStages = 3;
-  if (pipeline.stages < kStages || pipeline.body.size() < 2) return false;
+bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline, bool boxes) {
+  const int stages = boxes ? 2 : 3;
+  if (pipeline.stages < stages || pipeline.body.size() < 2) return false;
   const auto* weigh = pipeline.body[pipeline.body.size() - 2].get_if<Matrix>();
   const auto* multiply = pipeline.body.back().get_if<Matrix>();
   return weigh && weigh->step == Matrix::Step::Weigh && multiply && multiply->step == Matrix::Step::Multiply &&
@@ -34,6 +34,45 @@ bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline) {
 
 int parts_ahead(const Kernel& kernel, const Loop& pipeline) {
   return pipeline.stages - (goes_on_alone(kernel, pipeline) || weighs_meanwhile(kernel, pipeline) ? 2 : 1);
+}
+
+int group_of_part(const Kernel& kernel, const Loop& pipeline, size_t part) {
+  if (goes_on_alone(kernel, pipeline)) return 0;
+  const int buffer = pipeline.body[part].get<Loop>().body[0].get<Store>().access.array;
+  int number = 0;
+  for (size_t k = uses_of_pipeline(pipeline); k < pipeline.body.size(); ++k) {
+    const auto* matrix = pipeline.body[k].get_if<Matrix>();
+    if (!matrix || matrix->step != Matrix::Step::Multiply) continue;
+    if (matrix->rows == buffer || matrix->columns == buffer) return number;
+    ++number;
+  }
+  return 0;
+}
+
+int groups_of_parts(const Kernel& kernel, const Loop& pipeline) {
+  int most = 0;
+  for (size_t k = 0; k < uses_of_pipeline(pipeline); ++k) most = std::max(most, group_of_part(kernel, pipeline, k));
+  return most + 1;
+}
+
+std::optional<size_t> boxed_pipeline(const Phase& phase) {
+  if (phase.body.empty() || phase.team.cluster() > 1 || phase.team.iterations() > 1) return std::nullopt;
+  bool team_alone = false;
+  const std::vector<Stmt>& body = phase.body.back().get<Loop>().body;
+  for (size_t n = 0; n < body.size(); ++n) {
+    const auto* loop = body[n].get_if<Loop>();
+    if (loop && loop->boxed) {
+      const auto parts = static_cast<std::ptrdiff_t>(uses_of_pipeline(*loop));
+      const bool by_loops =
+          std::all_of(loop->body.begin(), loop->body.begin() + parts, [](const Stmt& part) { return part.is<Loop>(); });
+      return parts > 0 && by_loops ? std::optional(n) : std::nullopt;
+    }
+    if (body[n].is<Alloc>() || body[n].is<Matrix>()) continue;
+    const bool is_let = body[n].is<Let>(), is_vector = loop && loop->kind == LoopKind::Vector;
+    if (is_let ? team_alone : !is_vector && !body[n].is<Barrier>()) return std::nullopt;
+    team_alone = team_alone || !is_let;
+  }
+  return std::nullopt;
 }
 
 }  // namespace smelt::kernel

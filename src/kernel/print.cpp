@@ -367,8 +367,9 @@ class Printer {
           forget_changed(s);
           if (matrix.step == Matrix::Step::Clear) line("fragment{} := 0", matrix.fragment);
           if (matrix.step == Matrix::Step::Weigh)
-            line("fragment{}, fragment{} := exp(fragment{} - row maxima), fragment{} rescaled", matrix.by,
-                 matrix.fragment, matrix.by, matrix.fragment);
+            line("fragment{}, fragment{} := exp({}fragment{} - row maxima), fragment{} rescaled", matrix.by,
+                 matrix.fragment, matrix.scale == 1 ? "" : fmt::format("{} * ", matrix.scale), matrix.by,
+                 matrix.fragment);
           if (matrix.step == Matrix::Step::PutRows)
             line("scratch{} = rows of fragment{}", matrix.into, matrix.fragment);
           if (matrix.step == Matrix::Step::Multiply && matrix.by >= 0)

@@ -143,10 +143,22 @@ std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase) {
       when.push_back(
           fmt::format("{} {} aligned to {}", fmt::join(arrays, ", "), arrays.size() > 1 ? "are" : "is", bytes));
     }
-    lines.push_back(fmt::format("variant {}{}{}{}", name_of(variant), variant.wide ? ", 64-bit indices" : "",
-                                when.empty() ? "" : " where ", fmt::join(when, " and ")));
+    lines.push_back(fmt::format("variant {}{}{}{}{}", name_of(variant), variant.wide ? ", 64-bit indices" : "",
+                                variant.boxes ? ", boxes" : "", when.empty() ? "" : " where ",
+                                fmt::join(when, " and ")));
   }
   return lines;
+}
+
+static std::string text_of(const Kernel& kernel, const Box& box) {
+  std::vector<std::string> sides;
+  for (size_t s = 0; s < box.sides.size(); ++s)
+    sides.push_back(fmt::format("{} from {} of {}",
+                                s == 0   ? box.line
+                                : s == 1 ? box.lines
+                                         : 1,
+                                box.sides[s].first.str(), box.sides[s].extent.str()));
+  return fmt::format("box of {}: {}", param_name(kernel, box.param), fmt::join(sides, ", "));
 }
 
 std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase, const Loop& loop) {
@@ -168,6 +180,7 @@ std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase, cons
   std::vector<std::string> lines;
   for (const ByVariant* by : {&shapes, &held, &early, &lanes, &wide, &batches})
     for (std::string& line : by->lines()) lines.push_back(std::move(line));
+  if (loop.box) lines.push_back(text_of(kernel, *loop.box));
   return lines;
 }
 

@@ -418,6 +418,7 @@ void verify(const Kernel& kernel, Proved& proved) {
   verify_indices(kernel);
   verify_teams(kernel);
   verify_team_accesses(kernel);
+  verify_boxes(kernel);
   verify_barriers(kernel);
   verify_naturals(kernel);
 }

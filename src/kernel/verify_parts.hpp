@@ -20,6 +20,7 @@ void verify_lanes(const Kernel& kernel);                     // the lanes of acc
 void verify_indices(const Kernel& kernel);                   // their indices and random words too
 void verify_teams(const Kernel& kernel);                     // what the variants of a phase do with its loops is so
 void verify_team_accesses(const Kernel& kernel);             // as is what they load early, hold and access at once
+void verify_boxes(const Kernel& kernel);                     // parts of pipelines that come as boxes are those
 void verify_naturals(const Kernel& kernel);                  // no numerator is below 0 that must not be
 void verify_barriers(const Kernel& kernel);                  // of a kernel with barriers: where threads meet in scratch
 

@@ -240,6 +240,24 @@ class OpenedGpu final : public Gpu {
     context_->check("fill memory",
                     driver_.fill(at, static_cast<unsigned char>(byte), static_cast<size_t>(bytes), stream));
   }
+  BoxMap map_boxes(uint64_t address, const BoxShape& shape) const override {
+    SMELT_CHECK(driver_.encode_tiled, "boxes of arrays for a driver that copies none");
+    std::vector<unsigned long long> extents, strides;
+    for (size_t s = 0; s < shape.extents.size(); ++s) {
+      extents.push_back(static_cast<unsigned long long>(std::max<int64_t>(shape.extents[s], 1)));
+      // Nothing is at another place of a side of one element.
+      if (s > 0) strides.push_back(extents[s] == 1 ? 16 : static_cast<unsigned long long>(shape.strides[s]) * 2);
+    }
+    const std::vector<unsigned> box(shape.box.begin(), shape.box.end()), steps(shape.box.size(), 1);
+    BoxMap map{};
+    const Current current = context_->enter();
+    context_->check(
+        "describe boxes of an array",
+        driver_.encode_tiled(&map, kElementsOf2Bytes, static_cast<unsigned>(box.size()),
+                             reinterpret_cast<void*>(address), extents.data(), strides.data(), box.data(), steps.data(),
+                             0, shape.box[0] == 64 ? kSwizzle128 : kSwizzle64, kPromote128, 0));
+    return map;
+  }
   void launch(FunctionHandle function, const LaunchShape& shape, void** arguments, StreamHandle stream) override {
     SMELT_CHECK(shape.workgroups > 0 && shape.workgroups <= kMostWorkgroups, "a launch of {} workgroups",
                 shape.workgroups);
@@ -369,6 +387,10 @@ class OpenedGpu final : public Gpu {
 };
 
 }  // namespace
+
+BoxMap Gpu::map_boxes(uint64_t, const BoxShape&) const {
+  throw InternalError("boxes of arrays for a GPU that copies none");
+}
 
 std::shared_ptr<Gpu> Gpu::open(int ordinal, std::string& why) {
   const std::shared_ptr<const Driver> driver = open_driver(why);

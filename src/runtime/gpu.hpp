@@ -104,6 +104,16 @@ struct LaunchShape {
 };
 inline constexpr int64_t kMostWorkgroups = (int64_t{1} << 31) - 1;
 
+// How the copy engine of a GPU goes over an array of elements of 2 bytes, and what a kernel is told of it (CUtensorMap). The first side is contiguous
+// and the box's part of it 64 or 128 bytes, whose pieces of 16 are swizzled on chip.
+struct BoxShape {
+  std::vector<int64_t> extents, strides;  // in elements
+  std::vector<int> box;
+};
+struct alignas(64) BoxMap {
+  uint64_t words[16];
+};
+
 // Memory that the GPU writes for the host: over the bus, or, with OpenCL, brought by synchronize().
 struct MappedMemory {
   void* host = nullptr;
@@ -136,6 +146,7 @@ class Gpu {
   virtual void download(void* to, uint64_t from, int64_t bytes, StreamHandle stream) = 0;  // returns when it is there
   virtual void copy(uint64_t to, uint64_t from, int64_t bytes, StreamHandle stream) = 0;
   virtual void fill(uint64_t at, int byte, int64_t bytes, StreamHandle stream) = 0;
+  virtual BoxMap map_boxes(uint64_t address, const BoxShape& shape) const;
   // `arguments` points to each argument's value, which is read before this returns.
   virtual void launch(FunctionHandle function, const LaunchShape& shape, void** arguments, StreamHandle stream) = 0;
 

@@ -42,6 +42,8 @@ inline constexpr int kPointerMemoryType = 2, kMemoryHost = 1, kMemoryDevice = 2;
 inline constexpr unsigned kStreamNonBlocking = 1, kEventNoTiming = 2, kHostPortable = 1, kHostMapped = 2;
 inline constexpr int kCaptureRelaxed = 2;
 inline constexpr unsigned kAttributeCluster = 4;  // CUlaunchAttributeID
+// CUtensorMapDataType, CUtensorMapSwizzle, CUtensorMapL2promotion
+inline constexpr int kElementsOf2Bytes = 1, kSwizzle64 = 2, kSwizzle128 = 3, kPromote128 = 2;
 
 struct LaunchAttribute {
   unsigned id;
@@ -107,6 +109,12 @@ struct Driver {
       launch{library, "cuLaunchKernel"};
   // Since CUDA 11.8: only clusters need it.
   Call<Status(const LaunchConfig*, Function, void**, void**)> launch_extended{library, "cuLaunchKernelEx", false};
+
+  // Since CUDA 12.0, as the kernels that need it. Data type, rank; address, extents, strides in bytes from the second side on; box, steps;
+  // interleaving, swizzling, promotion in the second-level cache, what is outside.
+  Call<Status(void*, int, unsigned, void*, const unsigned long long*, const unsigned long long*, const unsigned*,
+              const unsigned*, int, int, int, int)>
+      encode_tiled{library, "cuTensorMapEncodeTiled", false};
 
   Call<Status(Stream*, unsigned)> create_stream{library, "cuStreamCreate"};
   Call<Status(Stream)> destroy_stream{library, "cuStreamDestroy_v2"};

@@ -230,6 +230,10 @@ bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& s
   return array.shape.empty() || array.shape.back().evaluate(sizes) * size_of(array.dtype) % 16 == 0;
 }
 
+bool comes_in_boxes(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor, DType units) {
+  return is_copied_wide(graph, group, sizes, factor) && graph.at(source_of(graph, group, factor)).dtype == units;
+}
+
 std::optional<std::pair<DType, DType>> bytes_of_factors(const Graph& graph, const Group& group,
                                                         const Product& product) {
   std::optional<DType> sides[2];

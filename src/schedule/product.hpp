@@ -50,6 +50,7 @@ struct Product {
   // On a GPU: warps beside each other along the rows.
   int down = 1;
   int stages = 0;              // parts that are on chip at a time, where they come while others are multiplied
+  bool boxed = false;          // the device has an engine that copies boxes of arrays on chip
   int64_t band = 1;            // tiles of rows that neighbours of the grid have, before they go to the next columns
   std::vector<NodeId> packed;  // factors that are brought into rows of whole tiles and parts before, in memory
   int split = 1;  // parts of the inner axes that the grid goes over too; what they make is added up by a second phase
@@ -95,6 +96,9 @@ bool is_copied(const Graph& graph, const Group& group, NodeId factor);
 // Whether copies of 16 bytes bring a factor on chip, for the sizes at hand: it is that of an array
 // whose rows begin at multiples of them.
 bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor);
+
+// Whether boxes of the array that it is of bring a factor on chip, for the sizes at hand.
+bool comes_in_boxes(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor, DType units);
 
 // Bytes of one part of all factors of a tile on a GPU.
 int64_t bytes_of_part(const Product& product);

@@ -52,14 +52,20 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   p.tile_columns = padded(*columns, kNeighbours);
   p.tile_rows = batch * ((rows + 127) / 128) >= options.target.threads ? 128 : 64;
   const bool groups = options.target.compute == 90;
-  p.tile_inner = !groups && std::max(found->depth_padded, p.tile_columns) <= 64 && keys > 64 ? 128 : 64;
-  int resident = 2;
+  p.units = graph.at(graph.at(found->weights).args[0]).dtype;
+  const auto comes = [&](NodeId factor) { return comes_in_boxes(graph, group, options.sizes, factor, *p.units); };
+  p.boxed = groups && comes(found->key.node) && comes(p.sums[0].columns);
+  const int64_t widest = std::max(found->depth_padded, p.tile_columns);
+  // Where registers do for three workgroups of four warps, these weigh at different times by themselves.
+  const bool small = p.boxed && widest <= 64;
+  if (small) p.tile_rows = 64;
+  p.tile_inner = keys > 64 && !small && (p.boxed ? widest <= 128 : !groups && widest <= 64) ? 128 : 64;
+  int resident = small ? 3 : p.boxed ? 1 : 2;
   const Tuning& tuning = options.tuning;
   if (tuning.tile >= 64 && tuning.lanes >= 32)
     p.tile_rows = tuning.tile, p.tile_inner = tuning.lanes, resident = tuning.cluster;
   if (shared_bytes(*found) > options.target.shared_bytes) p.tile_rows = p.tile_inner = 64;
   if (shared_bytes(*found) > options.target.shared_bytes) return std::nullopt;
-  p.units = graph.at(graph.at(found->weights).args[0]).dtype;
   p.down = static_cast<int>(p.tile_rows / kRowsOfWarp);
   s.strategy = Strategy::Chain;
   s.team = s.workgroup = p.down * kWarp;
@@ -67,9 +73,11 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   // With 128 registers a second workgroup runs while the first one waits.
   const bool fit = std::max(found->depth_padded, p.tile_columns) <= 128 && p.tile_inner == 64 &&
                    2 * shared_bytes(*found) <= options.target.shared_bytes;
-  if (groups && resident == 2 && s.team == kWorkgroupOfTwo && fit) s.resident = 2;
-  // Keys and values of the tile at hand, and of those that are on their way; two workgroups share
-  // what there is.
+  if (groups && resident == 2 && s.team == kWorkgroupOfTwo && fit)
+    s.resident = 2;
+  else if (p.boxed)
+    s.resident = resident == 3 && p.tile_rows == 64 && 3 * shared_bytes(*found) <= options.target.shared_bytes ? 3 : 1;
+  // Keys and values of the tile at hand, and of those that are on their way; two workgroups share what there is.
   p.stages = 2;
   while (p.stages < 4) {
     ++p.stages;
@@ -81,7 +89,8 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   s.note = fmt::format(
       "weights of {} keys to {} rows, in tiles of {} x {}, never stored: relative to the largest score so far, divided "
       "by their sum after the second product{}",
-      keys, rows, p.tile_rows, p.tile_inner, s.resident == 2 ? "; two workgroups to a multiprocessor" : "");
+      keys, rows, p.tile_rows, p.tile_inner,
+      s.resident > 1 ? fmt::format("; {} workgroups to a multiprocessor", s.resident) : "");
   s.chain = std::move(*found);
   return s;
 }
@@ -91,7 +100,7 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
 std::vector<Tuning> propose_chain() {
   std::vector<Tuning> tunings;
   for (const auto& [rows, keys, resident] :
-       {std::tuple{128, 128, 1}, {128, 64, 2}, {128, 64, 1}, {64, 128, 1}, {64, 64, 1}}) {
+       {std::tuple{128, 128, 1}, {128, 64, 2}, {128, 64, 1}, {64, 128, 1}, {64, 64, 3}, {64, 64, 1}}) {
     Tuning tuning;
     tuning.tile = rows, tuning.lanes = keys, tuning.cluster = resident;
     tunings.push_back(tuning);

@@ -63,12 +63,13 @@ int stages_of(const Product& p, const Target& target, bool several) {
 // Tiles of rows that the grid goes through before it goes to the next columns: neighbours then have
 // both few rows and few columns, and find them in the caches.
 int64_t band_of(const Domain& domain, const Product& p) {
+  constexpr int64_t kBand = 16;
   const auto rows = count_of(domain, p.rows).constant();
-  if (!rows) return 1;
-  const int64_t tiles = (*rows + p.tile_rows - 1) / p.tile_rows;
-  for (const int64_t band : {16, 12, 8, 10, 6, 4})
+  const int64_t tiles = rows ? (*rows + p.tile_rows - 1) / p.tile_rows : kBand;
+  if (tiles % kBand == 0 || tiles < kBand) return std::clamp<int64_t>(tiles, 1, kBand);
+  for (const int64_t band : {12, 10, 8})
     if (tiles % band == 0) return band;
-  return 1;
+  return kBand;
 }
 
 // Threads of a workgroup; 0 where the tile does not fit on chip.
@@ -122,12 +123,20 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   s.strategy = Strategy::Product;
   s.domain = domain;
   if (p.units) {
+    const auto comes = [&](NodeId factor) {
+      return std::find(p.packed.begin(), p.packed.end(), factor) != p.packed.end() ||
+             comes_in_boxes(graph, group, sizes, factor, *p.units);
+    };
     const auto pieces = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
     const int64_t tiles = estimate_of(domain, p.batch) * pieces(found.rows, p.tile_rows) *
                           pieces(found.columns, p.tile_columns) * p.split;
     s.team = s.workgroup = settle_units(p, domain, target, tiles > target.threads);
     if (s.team == 0) return std::nullopt;
     s.lanes = 8;
+    p.boxed = has_groups(p, target) && std::all_of(p.sums.begin(), p.sums.end(), [&](const ProductSum& sum) {
+                return comes(sum.rows) && comes(sum.columns);
+              });
+    if (p.boxed) s.resident = 2 * p.stages * bytes_of_part(p) <= target.shared_bytes - 1024 ? 2 : 1;
   } else {
     // Threads read without asking, so that parts have to be whole.
     const auto all = count_of(domain, p.inner).constant();

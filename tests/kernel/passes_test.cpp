@@ -309,7 +309,7 @@ TEST(Passes, HaveNamesOfTheirOwnAndRunInOrder) {
   });
   EXPECT_EQ(seen, (Lines{"divide-by-multipliers", "hoist-invariants!", "place-scratch", "insert-barriers",
                          "remove-dead-code!", "shape-vector-loops!", "load-early!", "widen-accesses!",
-                         "choose-variants!", "find-naturals", "find-in-place!"}))
+                         "choose-variants!", "find-boxes", "find-naturals", "find-in-place!"}))
       << "those of a GPU";
   for (const Pass& pass : passes()) EXPECT_FALSE(pass.purpose.empty()) << pass.name;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -35,6 +36,11 @@ class EmulatedProducts : public EmulatedGpu {
 class EmulatedHopper : public EmulatedProducts {
  protected:
   int major() const override { return 9; }
+  // Whether the calls so far had threads that fetch boxes beside those that multiply.
+  bool took_boxes() const {
+    return std::any_of(gpu_.driver->launches.begin(), gpu_.driver->launches.end(),
+                       [](const auto& launch) { return launch.block % 128 == 32; });
+  }
 };
 
 // Tiles of every size, whole ones and their ends.
@@ -181,6 +187,35 @@ TEST_F(EmulatedHopper, StagesFitIntoSharedMemory) {
       const Executable executable = compile(lang::parse_program(program, "emulated.smelt"), gpu_.machine, {});
       for (const KernelLaunch& launch : executable.launches({})) EXPECT_EQ(launch.variant, 0u) << program;
     }
+}
+
+// Parts that the copy engine brings: rows over several axes, ragged at all ends, turned, of a part of an array, and shared by two products.
+TEST_F(EmulatedHopper, PartsAsBoxes) {
+  const DType t = DType::BF16;
+  check("input x: bf16[B, T, K]\ninput w: bf16[N, K]\ninput c: bf16[N]\nreturn gelu(linear(x, w, c))\n",
+        {noise(t, {3, 37, 40}, 1), noise(t, {72, 40}, 2), noise(t, {72}, 3)});
+  EXPECT_TRUE(took_boxes());
+  gpu_.driver->launches.clear();
+  check(
+      "input x: bf16[90, 72]\ninput w: bf16[72, 80]\ninput v: bf16[72, 80]\nreturn silu(x[5:80] @ w) * (x[5:80] @ v)\n",
+      {noise(t, {90, 72}, 1), noise(t, {72, 80}, 2), noise(t, {72, 80}, 3)});
+  EXPECT_TRUE(took_boxes());
+  gpu_.driver->launches.clear();
+  check("input a: f16[2, 72, 64]\ninput b: f16[2, 72, 136]\nreturn a.mT @ b, max(a)\n",
+        {noise(DType::F16, {2, 72, 64}, 1), noise(DType::F16, {2, 72, 136}, 2)});
+  EXPECT_TRUE(took_boxes());
+}
+
+// Tiles go through bands of rows, of which the last may be lower: each tile once, whatever the sizes of a call.
+TEST_F(EmulatedHopper, BandsOfTiles) {
+  const std::string program = "input a: bf16[M, 16]\ninput b: bf16[16, N]\nreturn a @ b\n";
+  std::vector<std::vector<Tensor>> keep;
+  std::vector<std::vector<TensorView>> calls;
+  for (const auto& [m, n] : {std::pair<int64_t, int64_t>{1100, 200}, {2050, 72}, {64, 136}, {1, 8}, {1024, 8}})
+    keep.push_back({noise(DType::BF16, {m, 16}, 1), noise(DType::BF16, {16, n}, 2)});
+  for (const auto& k : keep) calls.push_back({k[0], k[1]});
+  check_calls(program, calls, {{"M"_size, 1100}, {"N"_size, 200}});
+  EXPECT_TRUE(took_boxes());
 }
 
 }  // namespace

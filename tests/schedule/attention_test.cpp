@@ -81,7 +81,7 @@ TEST(Attention, LeavesOutKeysThatNothingSees) {
 
 // What is scratch of lanes and the registers of matrix units is proved to lie alike.
 TEST(Attention, KernelsOfOtherLayoutsAreRefused) {
-  const Graph graph = graph_of("return scaled_dot_product_attention(q, k, v, causal=True)\n", "bf16", 128);
+  const Graph graph = graph_of("return scaled_dot_product_attention(q, k, v, causal=True)\n", "bf16", 256);
   const plan::Plan plan = plan_of(graph, 90);
   const kernel::Kernel made = kernel::lower(graph, plan.groups.at(0), *plan.groups.at(0).schedule, "k");
   EXPECT_NO_THROW(kernel::verify(made));

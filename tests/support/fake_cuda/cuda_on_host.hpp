@@ -59,6 +59,15 @@ struct Thread {
 
 static Thread threads[kMostThreads];
 static unsigned count, alive, current;
+// Of a stage, by the number that its barrier holds: threads that come to it, and bytes that are still to come.
+struct Turns {
+  Meeting meeting;
+  unsigned expected;
+  long bytes;
+};
+static Turns turns[64];
+static unsigned turns_used;
+static Meeting team, groups[2];
 static Meeting everyone, warps[kMostThreads / 32][32];  // per warp, by the first lane of a mask
 static unsigned ended[kMostThreads / 32];               // lanes that are done
 static char* const stacks = static_cast<char*>(
@@ -153,7 +162,8 @@ inline void run_workgroup(bool from_behind) {
     threads[t].index = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
   }
   alive = count;
-  everyone.arrived = 0;
+  everyone.arrived = team.arrived = groups[0].arrived = groups[1].arrived = 0;
+  turns_used = 0;
   std::memset(ended, 0, sizeof ended);
   for (auto& warp : warps)
     for (Meeting& m : warp) m.arrived = 0;
@@ -458,6 +468,113 @@ inline void await_parts() {
   }
   mine.count = left;
 }
+// Boxes (src/emit/cuda_boxes.cpp): copied when they are asked for in one launch, and when they are waited for in the next, so that neither who
+// reads too early nor who overwrites too early goes unnoticed.
+struct BoxMap;
+namespace on_host {
+struct Map {  // what cuTensorMapEncodeTiled makes
+  unsigned long long address;
+  unsigned sides, swizzle, extents[5], strides[5], box[5];
+};
+struct BoxCopy {
+  unsigned char* to;
+  Map map;
+  int at[5];
+  const unsigned long long* filled;
+};
+static BoxCopy box_copies[256];
+static unsigned boxes_asked;
+
+inline void make(const BoxCopy& copy) {
+  const Map& m = copy.map;
+  unsigned total = 1;
+  for (unsigned s = 0; s < m.sides; ++s) total *= m.box[s];
+  const unsigned across = m.swizzle / 16 - 1;
+  for (unsigned n = 0; n < total; ++n) {
+    long long offset = 0;
+    bool inside = true;
+    for (unsigned s = 0, left = n; s < m.sides; left /= m.box[s], ++s) {
+      const long long at = static_cast<long long>(copy.at[s]) + left % m.box[s];
+      inside = inside && at >= 0 && at < m.extents[s];
+      offset += at * m.strides[s];
+    }
+    unsigned long long to = reinterpret_cast<unsigned long long>(copy.to) + 2ull * n;
+    to ^= (to >> 7 & across) << 4;
+    std::memcpy(reinterpret_cast<void*>(to), inside ? reinterpret_cast<const void*>(m.address + offset) : "\0", 2);
+  }
+}
+inline void come_to(const unsigned long long* stage, long bytes) {
+  Turns& t = turns[*stage];
+  t.meeting.arrived += bytes >= 0, t.bytes += bytes;
+  open_if_all(t.meeting, t.meeting.arrived == t.expected && t.bytes == 0);
+}
+}  // namespace on_host
+inline void begin_stages(unsigned long long* filled, unsigned long long* freed, int stages, int warps) {
+  for (int s = 0; s < stages; ++s)
+    for (const bool fills : {true, false}) {
+      if (on_host::turns_used == 64) on_host::fail("too many stages");
+      on_host::Turns& made = on_host::turns[on_host::turns_used];
+      made.meeting.generation = made.meeting.arrived = 0, made.bytes = 0;
+      made.expected = static_cast<unsigned>(fills ? 1 : warps);
+      (fills ? filled : freed)[s] = on_host::turns_used++;
+    }
+  on_host::boxes_asked = 0;
+}
+inline void await_turn(unsigned long long* stage, int turn) {
+  const on_host::Meeting& m = on_host::turns[*stage].meeting;
+  while (static_cast<int>(m.generation & 1) == turn) on_host::wait(m);
+  unsigned left = 0;
+  for (unsigned k = 0; k < on_host::boxes_asked; ++k) {
+    const on_host::BoxCopy copy = on_host::box_copies[k];
+    if (copy.filled == stage)
+      on_host::make(copy);
+    else
+      on_host::box_copies[left++] = copy;
+  }
+  on_host::boxes_asked = left;
+}
+inline void expect_boxes(unsigned long long* filled, int bytes) { on_host::come_to(filled, bytes); }
+template <class... At>
+inline void copy_box(void* to, const BoxMap* map, unsigned long long* filled, At... at) {
+  on_host::BoxCopy copy{static_cast<unsigned char*>(to), {}, {at...}, filled};
+  std::memcpy(&copy.map, map, sizeof copy.map);
+  if (copy.map.sides != sizeof...(At)) on_host::fail("a box with other sides than its map");
+  if (reinterpret_cast<unsigned long long>(to) % 128) on_host::fail("a box that is not aligned on chip");
+  long bytes = 2;
+  for (unsigned s = 0; s < copy.map.sides; ++s) bytes *= copy.map.box[s];
+  if (on_host::launches % 2)
+    on_host::make(copy);
+  else if (on_host::boxes_asked == 256)
+    on_host::fail("too many boxes are on their way");
+  else
+    on_host::box_copies[on_host::boxes_asked++] = copy;
+  on_host::come_to(filled, -bytes);
+}
+inline void leave_stage(unsigned long long* freed) {
+  __syncwarp();
+  if ((threadIdx.x & 31) == 0) on_host::come_to(freed, 0);
+}
+inline void begin_group(int t) {
+  on_host::Meeting& m = on_host::groups[1 - t / 128];
+  on_host::open_if_all(m, ++m.arrived == 256);
+}
+inline void await_group(int t) {
+  on_host::Meeting& m = on_host::groups[t / 128];
+  if (++m.arrived == 256) return on_host::open_if_all(m, true);
+  on_host::wait(m);
+}
+inline void see_stores() {}
+template <int kLeft>
+inline void give_registers() {}
+template <int kAll>
+inline void take_registers() {}
+template <int kThreads>
+inline void team_barrier() {
+  ++on_host::team.arrived;
+  if (on_host::team.arrived == kThreads) return on_host::open_if_all(on_host::team, true);
+  on_host::wait(on_host::team);
+}
+
 inline void begin_multiplication() {}
 inline void end_multiplication() {}
 template <int kBehind>

@@ -357,6 +357,27 @@ Status cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsign
   what.grid_y = y, what.grid_z = z, what.block_y = by, what.block_z = bz;
   return launch(what, function, arguments);
 }
+// As cuda_on_host.hpp reads it.
+Status cuTensorMapEncodeTiled(void* map, int type, unsigned sides, void* address, const unsigned long long* extents,
+                              const unsigned long long* strides, const unsigned* box, const unsigned* steps,
+                              int interleave, int swizzle, int, int outside) {
+  ENTER("cuTensorMapEncodeTiled");
+  struct {
+    unsigned long long address;
+    unsigned sides, swizzle, extents[5], strides[5], box[5];
+  } made{reinterpret_cast<unsigned long long>(address), sides, swizzle == 3 ? 128u : 64u, {}, {}, {}};
+  if (type != 1 || interleave != 0 || outside != 0 || sides < 1 || sides > 5) return kInvalid;
+  if (reinterpret_cast<uintptr_t>(map) % 64 || made.address % 16 || box[0] * 2 != made.swizzle) return kInvalid;
+  for (unsigned s = 0; s < sides; ++s) {
+    const unsigned long long stride = s == 0 ? 2 : strides[s - 1];
+    if (extents[s] == 0 || extents[s] >> 32 || box[s] == 0 || box[s] > 256 || steps[s] != 1) return kInvalid;
+    if (s > 0 && (stride % 16 || stride >> 40)) return kInvalid;
+    made.extents[s] = static_cast<unsigned>(extents[s]), made.strides[s] = static_cast<unsigned>(stride);
+    made.box[s] = box[s];
+  }
+  std::memcpy(map, &made, sizeof made);
+  return kFine;
+}
 struct LaunchConfig {
   unsigned grid[3], block[3], shared_bytes;
   void* stream;
