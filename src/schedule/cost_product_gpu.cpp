@@ -22,6 +22,7 @@ constexpr double kComputing = 12,
                  kBusyWarps = 16;  // instructions of a computed element, warps that hide each other's waiting
 constexpr double kScalar = 0.5;    // of an element that is read and stored alone
 constexpr double kBarrier = 80;    // around a part
+constexpr double kBoxed = 1.1;     // what units take of the time that they could do with, where parts come as boxes
 constexpr double kCopyLatency = 2000, kComputeLatency = 2200, kHeldLatency = 1200, kTileLatency = 3000;
 
 class ProductCost {
@@ -38,9 +39,9 @@ class ProductCost {
     Cost cost;
     cost.resident_workgroups = resident();
     const double together = std::min<double>(cost.resident_workgroups, of_processor);
-    const double part = std::max(
-        multiplying(together) + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together),
-        latency(together) / together);
+    const double staging = static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together);
+    const double part = std::max(p_.boxed ? multiplying(together) * kBoxed : multiplying(together) + staging,
+                                 latency(together) / together);
     const double ending = sums_of_tile() / kSums + kTileLatency / together;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
     cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes;

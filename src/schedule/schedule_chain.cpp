@@ -108,8 +108,8 @@ std::vector<Tuning> propose_chain() {
   return tunings;
 }
 
-// A third of the peak rate of an H100's matrix units is reached; a bound on the keys leaves about
-// half of them.
+// Of what the matrix units of an H100 could do, a third is reached, and with boxes more, the more of it there is beside the weights; a bound on the
+// keys leaves about half of them.
 Cost predict_chain(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
   const Chain& chain = *schedule.chain;
   const Product& p = chain.product;
@@ -121,10 +121,11 @@ Cost predict_chain(const Graph& graph, const Group& group, const Schedule& sched
   const double keys = static_cast<double>(estimate_of(schedule.domain, p.inner)) * (chain.seen.empty() ? 1.0 : 0.55);
   const double of_tile =
       static_cast<double>(p.tile_rows) * keys * static_cast<double>(chain.depth_padded + p.tile_columns);
-  constexpr double kClock = 1755, kReached = 0.33, kMultiplications = 2048;
+  constexpr double kClock = 1755, kMultiplications = 2048;
+  const double reached = !p.boxed ? 0.33 : std::max(chain.depth_padded, p.tile_columns) <= 64 ? 0.45 : 0.65;
   Cost cost;
   cost.memory_us = bytes / facts.memory_bytes;
-  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / (kReached * kClock * kMultiplications);
+  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / (reached * kClock * kMultiplications);
   cost.launch_us = facts.launch_us;
   cost.workgroups = static_cast<int64_t>(tiles);
   take_longest(cost);

@@ -50,10 +50,10 @@ struct Tiles {
                            {part(0, rows), part(1, s.load(columns, {kOuter, 64 * kb + kAlong})),
                             Matrix{Matrix::Step::Multiply, 0, staged[0], staged[1]}});
     pipeline.stages = 4, pipeline.boxed = true;
-    s.phase(grid("g"_loop, 1,
-                 {alloc(staged[0]), alloc(staged[1]), alloc(sums), before, pipeline,
-                  Matrix{Matrix::Step::Put, 0, -1, -1, sums},
-                  vector(kLane, 4096, {store({false, out, {kOuter, kAlong}}, s.load_scratch(sums, {kOuter, kAlong}))})}));
+    s.phase(grid(
+        "g"_loop, 1,
+        {alloc(staged[0]), alloc(staged[1]), alloc(sums), before, pipeline, Matrix{Matrix::Step::Put, 0, -1, -1, sums},
+         vector(kLane, 4096, {store({false, out, {kOuter, kAlong}}, s.load_scratch(sums, {kOuter, kAlong}))})}));
     s.kernel.phases[0].team = {128, 128};
     insert_barriers(s.kernel);
     shape_vector_loops(s.kernel);
@@ -129,9 +129,9 @@ TEST(FindBoxes, MasksAtTheEnds) {
   Tiles t;
   const int a = t.s.input(DType::BF16, {100, 512});
   const ExprId mask = t.s.both(t.s.less(kOuter, 50), t.s.less(64 * kb + kAlong, 496));
-  EXPECT_EQ(t.found(t.s.load(a, {kOuter + 3, 64 * kb + kAlong}, mask,
-                             t.s.build.constant(Scalar::of_float(DType::BF16, 0)))),
-            Lines{"+ box of in0: 64 from 64*%kb of 496, 64 from 3 of 53"});
+  EXPECT_EQ(
+      t.found(t.s.load(a, {kOuter + 3, 64 * kb + kAlong}, mask, t.s.build.constant(Scalar::of_float(DType::BF16, 0)))),
+      Lines{"+ box of in0: 64 from 64*%kb of 496, 64 from 3 of 53"});
   EXPECT_EQ(fault(t.s.kernel), "");
 }
 
@@ -143,10 +143,10 @@ TEST(FindBoxes, WhatIsNone) {
     EXPECT_FALSE(t.any_boxes());
   };
   const auto zero = [](Sample& s) { return s.build.constant(Scalar::of_float(DType::BF16, 0)); };
-  refuses([](Sample& s, int a) { return s.load(a, {2 * kOuter, 64 * kb + kAlong}); });          // every other row
-  refuses([](Sample& s, int a) { return s.load(a, {kOuter + kAlong, 64 * kb + kAlong}); });     // a diagonal
-  refuses([](Sample& s, int a) { return s.load(a, {0, 64 * kb + kAlong}); });                   // one row again and again
-  refuses([&](Sample& s, int a) {  // a mask that is no end
+  refuses([](Sample& s, int a) { return s.load(a, {2 * kOuter, 64 * kb + kAlong}); });       // every other row
+  refuses([](Sample& s, int a) { return s.load(a, {kOuter + kAlong, 64 * kb + kAlong}); });  // a diagonal
+  refuses([](Sample& s, int a) { return s.load(a, {0, 64 * kb + kAlong}); });                // one row again and again
+  refuses([&](Sample& s, int a) {                                                            // a mask that is no end
     return s.load(a, {kOuter, 64 * kb + kAlong}, s.less(kOuter, 64 * kb + 9), zero(s));
   });
   refuses([&](Sample& s, int a) {
