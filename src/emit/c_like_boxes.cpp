@@ -1,5 +1,6 @@
-// Parts of a pipeline that come as boxes of arrays: one thread beside the team has them copied as long as there are stages that the team has
-// left, and the team goes from part to part as they come.
+// Parts of a pipeline that come as boxes of arrays: one thread beside the team has them copied as
+// long as there are stages that the team has left, and the team goes from part to part as they
+// come.
 #include <algorithm>
 
 #include "emit/c_like.hpp"
@@ -22,7 +23,8 @@ int share_of(int threads, int resident) {
 
 }  // namespace
 
-// A warp beside the team has boxes copied, where that leaves registers enough; else four, which give theirs to the team.
+// A warp beside the team has boxes copied, where that leaves registers enough; else four, which
+// give theirs to the team.
 PhasePrinter::Beside PhasePrinter::threads_beside() const {
   if (!takes_boxes_) return {};
   int needed = kBesideSums;
@@ -156,7 +158,8 @@ void PhasePrinter::part_of_boxes(const Loop& s, const std::string& part) {
   }
 }
 
-// While the scores of a part are weighed, the units multiply the weights of the part before, if it is not the first one.
+// While the scores of a part are weighed, the units multiply the weights of the part before, if it
+// is not the first one.
 void PhasePrinter::weighed_part_of_boxes(const Loop& s, const std::string& part, bool first) {
   const auto& weigh = s.body[s.body.size() - 2].get<kernel::Matrix>();
   const auto& last = s.body.back().get<kernel::Matrix>();
@@ -196,8 +199,9 @@ void PhasePrinter::weighed_part_of_boxes(const Loop& s, const std::string& part,
   rescale(weigh);
 }
 
-// Multiplications must not stand behind a condition that the compiler does not see to hold for all threads: they would wait for each other
-// (C7519 of ptxas). So the first part, which has none before it, is done ahead of the loop.
+// Multiplications must not stand behind a condition that the compiler does not see to hold for all
+// threads: they would wait for each other (C7519 of ptxas). So the first part, which has none
+// before it, is done ahead of the loop.
 void PhasePrinter::pipeline_of_boxes(const Loop& s) {
   const std::string type = index_type(), count = fmt::format("n{}", names_++), part = fmt::format("s{}", names_++);
   const bool weighs = kernel::weighs_meanwhile(kernel_, s, true);

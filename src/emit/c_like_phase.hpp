@@ -152,13 +152,14 @@ class PhasePrinter {
   void weigh_rows(const kernel::Matrix& s);
   bool fresh_ = false;  // what is multiplied next is added to nothing
   // c_like_boxes.cpp
-  // Threads beside the team, of which one gets the boxes of a pipeline on their way, and registers that each is left with and that one of the team gets; 0: as
-  // many as the others.
+  // Threads beside the team, of which one gets the boxes of a pipeline on their way, and registers
+  // that each is left with and that one of the team gets; 0: as many as the others.
   struct Beside {
     int threads = 0, left = 0, taken = 0;
   };
   Beside threads_beside() const;
-  // Two groups of four warps that give the units work in turns: one weighs while the other one multiplies.
+  // Two groups of four warps that give the units work in turns: one weighs while the other one
+  // multiplies.
   bool takes_turns() const { return takes_boxes_ && team_.threads == 256; }
   std::string map_of(const Loop& part);
   void ask_for_boxes(const Loop& pipeline);

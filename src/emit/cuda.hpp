@@ -11,8 +11,9 @@ namespace smelt::emit {
 struct CudaTarget {
   int compute = 90;    // compute capability: 75, 80, 90, 100
   int nvrtc = 999999;  // its version: 12010
-  bool boxes = true;  // whoever launches gives the arguments that boxes of arrays are copied by
-  // Stores into the shared memory of other workgroups that count themselves at a barrier there (PTX 8.1).
+  bool boxes = true;   // whoever launches gives the arguments that boxes of arrays are copied by
+  // Stores into the shared memory of other workgroups that count themselves at a barrier there (PTX
+  // 8.1).
   bool counted_stores() const { return compute >= 90 && nvrtc >= 12010; }
 };
 

@@ -31,7 +31,8 @@ struct Copy {
   }
 };
 
-// [stage, x // width, y, x % width] of a swizzled buffer takes `width` elements of a line at a time.
+// [stage, x // width, y, x % width] of a swizzled buffer takes `width` elements of a line at a
+// time.
 std::optional<Copy> copy_of(const Kernel& kernel, const Loop& loop, const Ranges& around) {
   const Store* store = loop.body.size() == 1 ? loop.body[0].get_if<Store>() : nullptr;
   if (!store || !store->later || !store->access.scratch || store->mask != kNoExpr) return std::nullopt;
@@ -51,7 +52,8 @@ std::optional<Copy> copy_of(const Kernel& kernel, const Loop& loop, const Ranges
   return copy;
 }
 
-// Whether the position moves with one of the two symbols by 1 and with the other one not at all, or with none.
+// Whether the position moves with one of the two symbols by 1 and with the other one not at all, or
+// with none.
 bool moves_simply(const IntExpr& at) {
   const auto x = at.coefficient_of(kAlong), y = at.coefficient_of(kAcross);
   return x && y && (x->is(0) || x->is(1)) && (y->is(0) || y->is(1)) && !(x->is(1) && y->is(1));

@@ -219,8 +219,9 @@ enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
 struct LaneForms;  // lane_forms.hpp
 struct TeamForms;  // team_forms.hpp
 
-// What a Vector loop brings on chip of an array, where that is a box: element n of the loop is the array's at `first`, moved by n % line along
-// the first side and by n / line along the second one, and 0 where a position is not below its extent.
+// What a Vector loop brings on chip of an array, where that is a box: element n of the loop is the
+// array's at `first`, moved by n % line along the first side and by n / line along the second one,
+// and 0 where a position is not below its extent.
 struct Box {
   struct Side {
     IntExpr extent, stride, first;  // of the array, in elements; the first side's stride is 1

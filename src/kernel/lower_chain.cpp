@@ -199,7 +199,8 @@ ChainLowering::Scaled ChainLowering::scaled_products() const {
   return {id, static_cast<float>(*scale)};
 }
 
-// The program's score of each product that is in registers, but for a scale. `seen`: every row of the tile sees all keys.
+// The program's score of each product that is in registers, but for a scale. `seen`: every row of
+// the tile sees all keys.
 std::vector<Stmt> ChainLowering::score(const Tile& tile, const IntExpr& first_key, bool seen) {
   const schedule::Product& p = product();
   const Fragment& f = kernel_.fragments[kScores];

@@ -55,7 +55,8 @@ class ChainLowering : public Lowering {
   ExprId sees_all(const Tile& tile, const IntExpr& first_key);
   std::vector<Stmt> over_keys(const Tile& tile, const Keys& keys, const Panel& queries);
   PairAt place_pair(const Fragment& f, const Tile& tile, Placement& placement) const;
-  // Scores that are the products times a positive number, or -inf, are weighed as products: the node of what that number is multiplied with.
+  // Scores that are the products times a positive number, or -inf, are weighed as products: the
+  // node of what that number is multiplied with.
   struct Scaled {
     NodeId node = -1;
     float scale = 1;

@@ -1,4 +1,5 @@
-// verify() of the parts of pipelines that come as boxes: they are what the loops copy element by element.
+// verify() of the parts of pipelines that come as boxes: they are what the loops copy element by
+// element.
 #include <algorithm>
 
 #include "kernel/conditions.hpp"

@@ -104,8 +104,9 @@ struct LaunchShape {
 };
 inline constexpr int64_t kMostWorkgroups = (int64_t{1} << 31) - 1;
 
-// How the copy engine of a GPU goes over an array of elements of 2 bytes, and what a kernel is told of it (CUtensorMap). The first side is contiguous
-// and the box's part of it 64 or 128 bytes, whose pieces of 16 are swizzled on chip.
+// How the copy engine of a GPU goes over an array of elements of 2 bytes, and what a kernel is told
+// of it (CUtensorMap). The first side is contiguous and the box's part of it 64 or 128 bytes, whose
+// pieces of 16 are swizzled on chip.
 struct BoxShape {
   std::vector<int64_t> extents, strides;  // in elements
   std::vector<int> box;

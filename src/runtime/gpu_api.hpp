@@ -110,8 +110,9 @@ struct Driver {
   // Since CUDA 11.8: only clusters need it.
   Call<Status(const LaunchConfig*, Function, void**, void**)> launch_extended{library, "cuLaunchKernelEx", false};
 
-  // Since CUDA 12.0, as the kernels that need it. Data type, rank; address, extents, strides in bytes from the second side on; box, steps;
-  // interleaving, swizzling, promotion in the second-level cache, what is outside.
+  // Since CUDA 12.0, as the kernels that need it. Data type, rank; address, extents, strides in
+  // bytes from the second side on; box, steps; interleaving, swizzling, promotion in the
+  // second-level cache, what is outside.
   Call<Status(void*, int, unsigned, void*, const unsigned long long*, const unsigned long long*, const unsigned*,
               const unsigned*, int, int, int, int)>
       encode_tiled{library, "cuTensorMapEncodeTiled", false};

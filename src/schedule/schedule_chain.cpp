@@ -56,7 +56,8 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   const auto comes = [&](NodeId factor) { return comes_in_boxes(graph, group, options.sizes, factor, *p.units); };
   p.boxed = groups && comes(found->key.node) && comes(p.sums[0].columns);
   const int64_t widest = std::max(found->depth_padded, p.tile_columns);
-  // Where registers do for three workgroups of four warps, these weigh at different times by themselves.
+  // Where registers do for three workgroups of four warps, these weigh at different times by
+  // themselves.
   const bool small = p.boxed && widest <= 64;
   if (small) p.tile_rows = 64;
   p.tile_inner = keys > 64 && !small && (p.boxed ? widest <= 128 : !groups && widest <= 64) ? 128 : 64;
@@ -77,7 +78,8 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
     s.resident = 2;
   else if (p.boxed)
     s.resident = resident == 3 && p.tile_rows == 64 && 3 * shared_bytes(*found) <= options.target.shared_bytes ? 3 : 1;
-  // Keys and values of the tile at hand, and of those that are on their way; two workgroups share what there is.
+  // Keys and values of the tile at hand, and of those that are on their way; two workgroups share
+  // what there is.
   p.stages = 2;
   while (p.stages < 4) {
     ++p.stages;
@@ -108,8 +110,8 @@ std::vector<Tuning> propose_chain() {
   return tunings;
 }
 
-// Of what the matrix units of an H100 could do, a third is reached, and with boxes more, the more of it there is beside the weights; a bound on the
-// keys leaves about half of them.
+// A third of the peak rate of an H100's matrix units is reached, and more with boxes; a bound on
+// the keys leaves about half of them.
 Cost predict_chain(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
   const Chain& chain = *schedule.chain;
   const Product& p = chain.product;

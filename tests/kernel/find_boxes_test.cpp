@@ -23,7 +23,8 @@ const IntExpr g = sym("g"_loop), kb = sym(kPart), i = sym(kLane);
 const Ranges kInside = {{kLane, {0, 4095}}};
 const IntExpr kOuter = floordiv(i, 64, kInside), kAlong = mod(i, 64, kInside);
 
-// Tiles of 64 x 64 of what multiplies an array's rows with those of another one, 64 of the inner axis at a time, in four stages.
+// Tiles of 64 x 64 of what multiplies an array's rows with those of another one, 64 of the inner
+// axis at a time, in four stages.
 struct Tiles {
   Sample s;
   int out = -1, staged[2], sums = -1;
@@ -35,7 +36,8 @@ struct Tiles {
     element.later = true;
     return vector(kLane, 4096, {element});
   }
-  // Lines about boxes, where the rows' part is this and the columns' one is whole; `parts` of the inner axis.
+  // Lines about boxes, where the rows' part is this and the columns' one is whole; `parts` of the
+  // inner axis.
   Lines found(const ExprId rows, const IntExpr& parts = 8) {
     const int columns = s.input(DType::BF16, {64, 512});
     out = s.output(DType::F32, {64, 64});

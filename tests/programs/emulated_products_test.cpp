@@ -189,7 +189,8 @@ TEST_F(EmulatedHopper, StagesFitIntoSharedMemory) {
     }
 }
 
-// Parts that the copy engine brings: rows over several axes, ragged at all ends, turned, of a part of an array, and shared by two products.
+// Parts that the copy engine brings: rows over several axes, ragged at all ends, turned, of a part
+// of an array, and shared by two products.
 TEST_F(EmulatedHopper, PartsAsBoxes) {
   const DType t = DType::BF16;
   check("input x: bf16[B, T, K]\ninput w: bf16[N, K]\ninput c: bf16[N]\nreturn gelu(linear(x, w, c))\n",
@@ -206,7 +207,8 @@ TEST_F(EmulatedHopper, PartsAsBoxes) {
   EXPECT_TRUE(took_boxes());
 }
 
-// Tiles go through bands of rows, of which the last may be lower: each tile once, whatever the sizes of a call.
+// Tiles go through bands of rows, of which the last may be lower: each tile once, whatever the
+// sizes of a call.
 TEST_F(EmulatedHopper, BandsOfTiles) {
   const std::string program = "input a: bf16[M, 16]\ninput b: bf16[16, N]\nreturn a @ b\n";
   std::vector<std::vector<Tensor>> keep;

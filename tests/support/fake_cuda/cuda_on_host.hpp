@@ -59,7 +59,8 @@ struct Thread {
 
 static Thread threads[kMostThreads];
 static unsigned count, alive, current;
-// Of a stage, by the number that its barrier holds: threads that come to it, and bytes that are still to come.
+// A stage, by the number that its barrier holds: threads that come to it, and bytes that are
+// still to come.
 struct Turns {
   Meeting meeting;
   unsigned expected;
@@ -468,8 +469,9 @@ inline void await_parts() {
   }
   mine.count = left;
 }
-// Boxes (src/emit/cuda_boxes.cpp): copied when they are asked for in one launch, and when they are waited for in the next, so that neither who
-// reads too early nor who overwrites too early goes unnoticed.
+// Boxes (src/emit/cuda_boxes.cpp): copied when they are asked for in one launch, and when they are
+// waited for in the next, so that neither who reads too early nor who overwrites too early goes
+// unnoticed.
 struct BoxMap;
 namespace on_host {
 struct Map {  // what cuTensorMapEncodeTiled makes
