@@ -21,7 +21,7 @@ constexpr Rule kRules[] = {
     {"move uniforms", move_uniforms},     {"drop still movement", drop_still_movement},
     {"merge movement", merge_movement},   {"sink unit axes", sink_unit_axes},
     {"slice ranges", slice_ranges},       {"reduce without padding", reduce_without_padding},
-    {"reduce in order", reduce_in_order},
+    {"reduce in order", reduce_in_order}, {"join patterns", join_patterns},
 };
 
 // A rule's result is simplified again; no chain of rules is anywhere near as long as this.

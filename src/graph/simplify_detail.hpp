@@ -68,6 +68,7 @@ std::optional<NodeId> sink_unit_axes(Rewriter& r, const Node& node);
 
 // What is read.
 std::optional<NodeId> slice_ranges(Rewriter& r, const Node& node);
+std::optional<NodeId> join_patterns(Rewriter& r, const Node& node);
 std::optional<NodeId> reduce_without_padding(Rewriter& r, const Node& node);
 std::optional<NodeId> reduce_in_order(Rewriter& r, const Node& node);
 
