@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
@@ -185,7 +186,22 @@ Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {
       const Value value = from_memory(p.dtype, vector_.lanes, top(), *raw);
       return mask ? op("select $C $a, $T $b, $T $c", value.dtype, {constant_mask(*active), value, *other}) : value;
     }
+  if (!vector_.tail && mask && mask->lanes == 0)
+    if (const auto value = load_where(p, *access, *mask, *other)) return *value;
   return load_lanes(p, *access, mask, other);
+}
+
+// Behind a mask that is one for all lanes.
+std::optional<Value> PhasePrinter::load_where(const Place& p, const kernel::LaneAccess& access, const Value& mask,
+                                              const Value& other) {
+  using Form = kernel::LaneAccess::Form;
+  const bool between = access.form == Form::Pieces || (access.form == Form::Strided && std::abs(access.step) > 1);
+  if (!between || !access.holds.empty()) return std::nullopt;
+  const std::string raw = either(
+      mask, vector_of(memory_type(p.dtype), vector_.lanes), [&] { return *load_together(p, access, nullptr); },
+      [] { return std::string("zeroinitializer"); });
+  const Value value = from_memory(p.dtype, vector_.lanes, top(), raw);
+  return op("select $C $a, $T $b, $T $c", value.dtype, {splat(mask, vector_.lanes), value, other});
 }
 
 Value PhasePrinter::any_of(const Value& mask) {
@@ -262,7 +278,9 @@ void PhasePrinter::store(const kernel::Store& s) {
   const Value value = value_of(s.value);
   std::optional<Value> mask;
   if (s.mask != kernel::kNoExpr) mask = value_of(s.mask);
-  if (!vector_.loop || (s.step == 0 && value.lanes == 0))
+  if (vector_.loop && s.part >= 0)
+    store_part(s, p, value, s.streaming && vector_.streaming);
+  else if (!vector_.loop || (s.step == 0 && value.lanes == 0))
     store_uniform(p, value, mask);
   else
     store_lanes(p, s.step, value, mask, s.streaming && vector_.streaming);

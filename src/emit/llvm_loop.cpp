@@ -131,9 +131,10 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, con
     if (!store || !store->streaming || store->mask != kernel::kNoExpr) continue;
     const Place p = place(store->access);
     const auto step = p.offset.coefficient_of(s.var);
+    const int64_t apart = store->part == 0 ? *store->step : 1;  // elements to a lane
     const int size = size_of(p.dtype), line = line_of(s.lanes * size);
-    if (!step || !step->is(1) || line < 16) continue;
-    const IntExpr first = p.offset - IntExpr::symbol(s.var);
+    if (!step || !step->is(apart) || line < 16) continue;
+    const IntExpr first = p.offset - IntExpr::symbol(s.var) * apart;
     if (first.any_symbol([&](Symbol symbol) { return symbols_.count(symbol) == 0; })) continue;
     const Value at = pointer(p, first);
     const Value address = define(at.scope, t, 0, fmt::format("ptrtoint ptr {} to i64", at.text));
@@ -141,8 +142,11 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, con
     if (!stream) {
       const Value before =
           op("and $T $a, $b", t, {op("sub $T $a, $b", t, {constant(t, 0), address}), constant(t, line - 1)});
-      stream = Stream{is_zero(op("and $T $a, $b", t, {before, constant(t, size - 1)})),
-                      op("udiv $T $a, $b", t, {before, constant(t, size)}), line / size};
+      const Value of_lane = constant(t, size * apart);
+      const Value beside = is_power_of_two(size * static_cast<int>(apart))
+                               ? op("and $T $a, $b", t, {before, constant(t, size * apart - 1)})
+                               : op("urem $T $a, $b", t, {before, of_lane});
+      stream = Stream{is_zero(beside), op("udiv $T $a, $b", t, {before, of_lane}), line / size};
       const Value left = op("sub $T $a, $b", t, {extent, stream->head});
       also(op("icmp sge $T $a, $b", DType::Bool, {left, constant(t, s.lanes)}));
       if (begins == s.lanes)
@@ -150,12 +154,14 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, con
       else if (begins > 1)
         also(is_zero(op("and $T $a, $b", t, {stream->head, constant(t, begins - 1)})));
     } else {
-      const Value there = op("add $T $a, $b", t, {address, op("mul $T $a, $b", t, {stream->head, constant(t, size)})});
+      const Value there =
+          op("add $T $a, $b", t, {address, op("mul $T $a, $b", t, {stream->head, constant(t, size * apart)})});
       also(is_zero(op("and $T $a, $b", t, {there, constant(t, line - 1)})));
     }
   }
   if (const auto wish = symbols_.find(kernel::kLaunchStream); stream && wish != symbols_.end())
     also(op("icmp ne $T $a, $b", DType::Bool, {wish->second, constant(t, 0)}));
+  if (stream && begins == s.lanes) stream->head = constant(t, 0);  // as LLVM does not see
   return stream;
 }
 

@@ -165,6 +165,7 @@ class PhasePrinter {
                                            const std::vector<bool>* active);
   std::string load_strided(const Place& place, int64_t step);
   std::string load_pieces(const Place& place, const std::vector<kernel::LaneAccess::Piece>& pieces);
+  std::string load_phase(const Place& place, int64_t step, int64_t low, int64_t phase);
   std::string load_one(const Place& place);
   std::string load_each(const Place& place, const std::vector<bool>* active);
   bool shifts_lanes(DType dtype) const;
@@ -182,6 +183,8 @@ class PhasePrinter {
   Value lane_pointers(const Place& place, bool masked);
   Value splat_pointer(const Value& pointer, int lanes);
   Value load(kernel::ExprId id, const kernel::Load& e);
+  std::optional<Value> load_where(const Place& place, const kernel::LaneAccess& access, const Value& mask,
+                                  const Value& other);
   Value any_of(const Value& mask);
   Value load_uniform(const Place& place, std::optional<Value> mask, const std::optional<Value>& other);
   Value load_lanes(const Place& place, const kernel::LaneAccess& access, std::optional<Value> mask,
@@ -191,6 +194,10 @@ class PhasePrinter {
   std::string gather(int scope, const std::string& element, const std::string& pointers, int align,
                      const std::string& mask);
   void store_strided(const Place& place, int64_t step, const std::string& bits);
+  // llvm_joined.cpp
+  void store_part(const kernel::Store& s, const Place& place, const Value& value, bool streaming);
+  std::vector<std::string> interleave(const std::vector<std::vector<std::string>>& values, const std::string& type);
+  // llvm_access.cpp
   void store_lanes(const Place& place, std::optional<int64_t> step, const Value& value, std::optional<Value> mask,
                    bool streaming);
   bool has_masks(DType dtype) const;
@@ -285,6 +292,8 @@ class PhasePrinter {
   std::map<Symbol, Value> symbols_;                     // sizes and loop variables
   std::map<int, std::string> buffers_;                  // scratch buffers: their pointers
   VectorLoop vector_;
+  // By resource and element of each group: what the last of the stores that are made together stores.
+  std::map<int, std::map<int64_t, std::pair<Place, Value>>> parts_;
   std::vector<bool> in_lanes_;                  // locals: whether what they are bound to differs between lanes
   std::vector<std::vector<int>> dependencies_;  // by ExprId: locals and arrays
   std::vector<bool> stored_;                    // params and buffers that this phase stores to

@@ -12,6 +12,15 @@ namespace smelt::emit {
 using kernel::LaneAccess;
 using Form = LaneAccess::Form;
 
+// Of whole vectors of which each lane takes one element in `step`: which one.
+static std::optional<int64_t> phase_of(const LaneAccess& access, int lanes) {
+  if (access.step < 2 || access.pieces.size() != 1 || access.pieces[0].lanes.empty()) return std::nullopt;
+  const LaneAccess::Piece& all = access.pieces[0];
+  const int64_t phase = all.lanes[0].second - all.low;
+  const bool whole = all.high - all.low + 1 == access.step * lanes && phase < access.step;
+  return whole && static_cast<int>(all.lanes.size()) == lanes ? std::optional(phase) : std::nullopt;
+}
+
 // Nothing for what load_lanes() reads: neighbours, and gathers. `active`: the lanes that read.
 std::optional<std::string> PhasePrinter::load_together(const Place& p, const LaneAccess& access,
                                                        const std::vector<bool>* active) {
@@ -24,7 +33,10 @@ std::optional<std::string> PhasePrinter::load_together(const Place& p, const Lan
     return load_from_lines(p, access.behind);
   }
   const auto load = [&] {
-    if (access.form == Form::Pieces) return load_pieces(p, access.pieces);
+    if (access.form == Form::Pieces) {
+      const auto phase = phase_of(access, lanes);
+      return phase ? load_phase(p, access.step, access.pieces[0].low, *phase) : load_pieces(p, access.pieces);
+    }
     if (access.form == Form::Broadcast) return load_one(p);
     if (!neighbours) return load_strided(p, access.step);
     return name(top(), fmt::format("load {}, ptr {}, align {}", type, pointer(p, p.offset).text, size_of(p.dtype)));
@@ -116,25 +128,68 @@ std::string PhasePrinter::load_strided(const Place& given, int64_t step) {
   return result;
 }
 
-std::string PhasePrinter::load_pieces(const Place& p, const std::vector<LaneAccess::Piece>& pieces) {
-  const int align = size_of(p.dtype), lanes = vector_.lanes;
-  const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
-  std::string result = "poison";
-  for (const LaneAccess::Piece& piece : pieces) {
-    const auto count = static_cast<int>(piece.high - piece.low + 1);
-    const std::string whole = vector_of(memory, count);
-    const Value at = pointer(p, p.offset + piece.apart + piece.low);
-    const std::string read = name(top(), fmt::format("load {}, ptr {}, align {}", whole, at.text, align));
-    std::vector<int64_t> from(static_cast<size_t>(lanes), -1);
-    for (const auto& [lane, number] : piece.lanes) from[static_cast<size_t>(lane)] = number - piece.low;
-    const std::string own = shuffle(top(), whole, read, "poison", from);
-    if (result == "poison") {
-      result = own;
-      continue;
-    }
+// One element in `step` of as many vectors. Even and odd elements part first: loads of other phases share these vectors.
+std::string PhasePrinter::load_phase(const Place& p, int64_t step, int64_t low, int64_t phase) {
+  const int64_t lanes = vector_.lanes;
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, vector_.lanes);
+  std::vector<std::string> vectors;
+  for (int64_t v = 0; v < step; ++v) {
+    const Value at = pointer(p, p.offset + low + v * lanes);
+    vectors.push_back(name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, size_of(p.dtype))));
+  }
+  for (; step % 2 == 0; step /= 2, phase /= 2) {
     std::vector<int64_t> order;
-    for (int lane = 0; lane < lanes; ++lane) order.push_back(from[static_cast<size_t>(lane)] < 0 ? lane : lanes + lane);
-    result = shuffle(top(), type, result, own, order);
+    for (int64_t lane = 0; lane < lanes; ++lane) order.push_back(2 * lane + phase % 2);
+    std::vector<std::string> half;
+    for (size_t v = 0; v < vectors.size(); v += 2)
+      half.push_back(shuffle(top(), type, vectors[v], vectors[v + 1], order));
+    vectors = std::move(half);
+  }
+  std::string result = vectors[0];
+  for (int64_t v = 1; v < step; ++v) {
+    std::vector<int64_t> order;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t from = lane * step + phase, of = from / lanes;
+      order.push_back(of == v ? lanes + from % lanes : v > 1 ? lane : of == 0 ? from : lane);
+    }
+    result = shuffle(top(), type, result, vectors[static_cast<size_t>(v)], order);
+  }
+  return result;
+}
+
+// A piece longer than a vector is read in whole ones, of which the last ends with it.
+std::string PhasePrinter::load_pieces(const Place& p, const std::vector<LaneAccess::Piece>& pieces) {
+  const int align = size_of(p.dtype);
+  const int64_t lanes = vector_.lanes;
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, vector_.lanes);
+  std::string result = "poison";
+  std::vector<int64_t> order(static_cast<size_t>(lanes), -1);
+  const auto add = [&](const std::string& read, int64_t count, const std::vector<int64_t>& from) {
+    const std::string whole = vector_of(memory, static_cast<int>(count));
+    const bool first = result == "poison";
+    std::string own = read;
+    if (first || count != lanes) own = shuffle(top(), whole, read, "poison", from);
+    for (size_t lane = 0; lane < from.size(); ++lane) {
+      const auto here = static_cast<int64_t>(lane);
+      if (from[lane] >= 0) order[lane] = first ? here : lanes + (count != lanes ? here : from[lane]);
+    }
+    result = first ? own : shuffle(top(), type, result, own, order);
+    for (size_t lane = 0; lane < from.size(); ++lane)
+      if (order[lane] >= 0) order[lane] = static_cast<int64_t>(lane);
+  };
+  for (const LaneAccess::Piece& piece : pieces) {
+    const int64_t all = piece.high - piece.low + 1, count = std::min(all, lanes), vectors = (all + count - 1) / count;
+    for (int64_t v = 0; v < vectors; ++v) {
+      const int64_t begin = piece.low + std::min(v * count, all - count);
+      std::vector<int64_t> from(static_cast<size_t>(lanes), -1);
+      bool any = false;
+      for (const auto& [lane, number] : piece.lanes)
+        if ((number - piece.low) / count == v) from[static_cast<size_t>(lane)] = number - begin, any = true;
+      if (!any) continue;
+      const Value at = pointer(p, p.offset + piece.apart + begin);
+      const std::string whole = vector_of(memory, static_cast<int>(count));
+      add(name(top(), fmt::format("load {}, ptr {}, align {}", whole, at.text, align)), count, from);
+    }
   }
   return result;
 }

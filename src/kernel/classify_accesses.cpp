@@ -13,10 +13,12 @@
 
 #include "kernel/conditions.hpp"
 #include "kernel/draw_pattern.hpp"
+#include "kernel/join_stores.hpp"
 #include "kernel/lane_faults.hpp"
 #include "kernel/lanes.hpp"
 #include "kernel/offset.hpp"
 #include "kernel/walk.hpp"
+#include "kernel/widen_pieces.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -249,6 +251,7 @@ class Classification {
       around_.enter_body_of(s);
       if (auto* below = body_of(s)) block(*below, found, rare || (loop && loop->rare));
     }
+    if (found) join_stores(kernel_, body);
   }
 
   // A statement of a Vector loop.
@@ -276,13 +279,21 @@ class Classification {
       std::optional<std::vector<bool>> active;
       if (condition != kNoExpr && found.steps.even) active = truths_of(condition, classify);
       if (active) found.forms.conditions[condition] = *active;
-      if (load)
-        found.forms.loads[id] =
-            classify.load(flat_offset(kernel_, load->access), load->mask != kNoExpr, active ? &*active : nullptr);
+      if (load) found.forms.loads[id] = form_of(*load, active ? &*active : nullptr, classify);
       if (const auto* random = e.get_if<Random>())
         if (const auto draw = lane_draw(random->element, found.loop, around_.ranges())) found.forms.draws[id] = *draw;
       return true;
     });
+  }
+
+  // Behind a mask that is one for all lanes they lie as they do without one; the step asks it before it reads.
+  LaneAccess form_of(const Load& load, const std::vector<bool>* active, const Classifier& classify) const {
+    const IntExpr offset = flat_offset(kernel_, load.access);
+    const bool masked = load.mask != kNoExpr;
+    if (!masked || active || differs_in_lanes(kernel_, load.mask, classify.lanes(), in_lanes_))
+      return classify.load(offset, masked, active);
+    LaneAccess made = classify.load(offset, false, nullptr);
+    return made.holds.empty() ? made : classify.load(offset, true, nullptr);
   }
 
   // A condition on indices that every lane knows of itself.
@@ -340,6 +351,7 @@ class Classification {
     if (loop.interior) block(loop.interior->body, &found, rare);
     const auto count = loop.extent.constant();
     if (!rare && loop.begins == 1 && (!count || *count >= loop.lanes)) find_lines(loop, found);
+    widen_pieces(kernel_, loop, found.forms);
     in_lanes_ = outside;
     give(loop.forms, found);
   }

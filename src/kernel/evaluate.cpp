@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 #include <utility>
 
 #include "base/check.hpp"
+#include "kernel/conditions.hpp"
 #include "schedule/computing.hpp"
 #include "schedule/domain.hpp"
 
@@ -107,6 +109,33 @@ ExprId Evaluator::value_to_store(NodeId id, const Index& index) {
   return builder_.before_small(value(node.args[0], index));
 }
 
+// What an operation makes of indices and small constants, as an index: what lanes have of arange(n) % 2 is then known. Nothing where a
+// number might leave 64 bits.
+static std::optional<IntExpr> index_operation(const Kernel& kernel, Op op, const std::vector<ExprId>& args,
+                                              const Ranges& ranges) {
+  constexpr int64_t kMostTimes = int64_t{1} << 20;
+  if (args.size() != 2 || (!kernel.at(args[0]).is<IndexValue>() && !kernel.at(args[1]).is<IndexValue>()))
+    return std::nullopt;
+  const auto a = index_of(kernel, args[0]), b = index_of(kernel, args[1]);
+  if (!a || !b) return std::nullopt;
+  const int64_t c = b->constant().value_or(0);
+  const bool small = c > 0 && c <= kMostTimes, mask = small && std::has_single_bit(static_cast<uint64_t>(c) + 1);
+  const bool times = a->constant().value_or(kMostTimes + 1) <= kMostTimes && *a->constant() >= 0;
+  std::optional<IntExpr> made;
+  if (op == Op::Add) made = *a + *b;
+  if (op == Op::Sub) made = *a - *b;
+  if (op == Op::Mul && (small || times)) made = *a * *b;
+  if (op == Op::FloorDiv && small) made = floordiv(*a, *b, ranges);
+  if (op == Op::Mod && small) made = mod(*a, *b, ranges);
+  if (op == Op::And && mask) made = mod(*a, *b + 1, ranges);
+  if (op == Op::ShiftRight && small && c < 20) made = floordiv(*a, int64_t{1} << c, ranges);
+  if (!made) return std::nullopt;
+  const auto modest = [](const IntExpr::Term& t) {
+    return t.atoms.size() <= 1 && t.coefficient <= kMostTimes && t.coefficient >= -kMostTimes;
+  };
+  return std::all_of(made->terms().begin(), made->terms().end(), modest) ? made : std::nullopt;
+}
+
 ExprId Evaluator::compute(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
   const bool member = members_.count(id) > 0;
@@ -120,6 +149,7 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
     case NodeKind::Elementwise: {
       std::vector<ExprId> args;
       for (NodeId arg : node.args) args.push_back(value(arg, index));
+      if (const auto place = index_operation(builder_.kernel(), node.op, args, ranges_)) return builder_.index(*place);
       return builder_.apply(node.op, std::move(args));
     }
     case NodeKind::Cast: return builder_.cast(value(node.args[0], index), node.dtype, node.wrap);

@@ -25,11 +25,13 @@ struct LaneAccess {
   // lanes.
   enum class Form : uint8_t { Broadcast, Strided, Pieces, Gather };
   // Elements that follow each other: from `low` to `high` beyond the place that is `apart` from
-  // lane 0's. Some lane reads the first, some lane the last.
+  // lane 0's. Some lane reads the first, some lane the last, unless another load of every step, one
+  // of `within`, reads it or what is beyond it.
   struct Piece {
     IntExpr apart;
     int64_t low = 0, high = 0;
     std::vector<std::pair<int, int64_t>> lanes;  // those that read of it, and which element
+    std::vector<ExprId> within = {};
   };
   Form form = Form::Gather;
   int64_t step = 0;           // Strided: elements from a lane to the next

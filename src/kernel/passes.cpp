@@ -16,6 +16,7 @@
 #include "kernel/prefetch.hpp"
 #include "kernel/rewrite.hpp"
 #include "kernel/shape_loops.hpp"
+#include "kernel/unroll_short.hpp"
 #include "kernel/verify_parts.hpp"
 #include "kernel/widen_accesses.hpp"
 #include "smelt/error.hpp"
@@ -35,6 +36,8 @@ constexpr Pass kPasses[] = {
     {"hoist-invariants", "what all elements of a loop compute alike is computed before it", kGpu, !kCpu,
      hoist_invariants},
     {"prefetch", "rows that a later iteration reads are fetched into the caches", !kGpu, kCpu, add_prefetches},
+    {"unroll-short-loops", "loops over what lies between lanes are unrolled, so that lanes are whole vectors", !kGpu,
+     kCpu, unroll_short_loops},
     {"partition-loops", "conditions that fail at the ends of rows alone are asked there alone", !kGpu, kCpu,
      partition_loops, kMayFail},
     {"place-scratch", "scratch that threads do not share is theirs one by one", kGpu, !kCpu, place_scratch},

@@ -393,7 +393,7 @@ class Printer {
                                   : store.later     ? "later "
                                   : forms_          ? step_text(store.step)
                                                     : "";
-          line("{}{} = {}{}", how, access_text(kernel_, store.access), value, mask);
+          line("{}{} = {}{}", store.part >= 0 ? "interleaved " : how, access_text(kernel_, store.access), value, mask);
         },
         [&](const If& branch) {
           const std::string condition = use(branch.condition);

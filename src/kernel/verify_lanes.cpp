@@ -7,12 +7,14 @@
 
 #include "kernel/classify_accesses.hpp"
 #include "kernel/conditions.hpp"
+#include "kernel/join_stores.hpp"
 #include "kernel/lane_faults.hpp"
 #include "kernel/lanes.hpp"
 #include "kernel/offset.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
 #include "kernel/walk.hpp"
+#include "kernel/widen_pieces.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -39,6 +41,8 @@ class LaneForm {
       else if (const auto* below = body_of(s))
         block(*below, steps);
     }
+    const std::string fault = steps ? fault_of_joined_stores(kernel_, body) : "";
+    if (!fault.empty()) fail(kernel_, "{}", fault);
   }
 
  private:
@@ -73,6 +77,10 @@ class LaneForm {
       check(forms, expressions_of(loop.interior->body));
     }
     settle(forms);
+    for (const auto& [id, access] : forms.forms.loads) {
+      const std::string fault = fault_of_widening(kernel_, loop, forms.forms, id);
+      need(fault.empty(), id, "{}", fault);
+    }
     in_lanes_ = outside;
   }
 

@@ -57,5 +57,91 @@ TEST(Interleave, PicturesByColourAndRepeatedPixels) {
   }
 }
 
+// Of lanes at a distance: sums, extremes and windows of pairs, triples and rows of eight, alone and beside each other.
+TEST(Interleave, ReadsAtADistance) {
+  NEEDS_LLVM();
+  const char* sums =
+      "input x: $[N, M]\nreturn sum(x[:, ::2], axis=1) + sum(x[:, 1::2], axis=1), max(x[:, 1::3], axis=1)\n";
+  const char* windows =
+      "input x: $[N, M]\nreturn max_pool(x, (1, 2)), max_pool(x, (2, 3), stride=2), min(window(x, 5, stride=4, "
+      "axis=1), axis=-1)\n";
+  const char* alone =
+      "input x: $[N, M]\ny = x.reshape(N, M // 3, 3)\nreturn y[..., 0] + y[..., 2][:, ::-1], y[..., 1]\n";
+  for (const DType dtype : {DType::F32, DType::F64, DType::BF16, DType::I8})
+    for (const std::string given : {sums, windows, alone}) {
+      std::string text = given;
+      text.replace(text.find('$'), 1, name_of(dtype));
+      for (const int64_t m : {6, 66, 1026})
+        for (const int64_t n : {2, 9})
+          EXPECT_TRUE(right(text, {noise(dtype, {n, m}, static_cast<uint64_t>(m))})) << text;
+    }
+}
+
+// The rows of a short last axis: what is stored of each is in whole vectors, and ends anywhere.
+TEST(Interleave, NarrowRows) {
+  NEEDS_LLVM();
+  for (const int width : {2, 3, 4, 6, 8})
+    for (const DType dtype : {DType::F32, DType::F64, DType::F16, DType::U8})
+      for (const char* result : {"x / sqrt(sum(x * x, axis=1, keepdims=True))", "x - max(x, axis=1, keepdims=True)",
+                                 "flip(x, axis=1) * sqrt(sum(x, axis=1))[:, None]", "cumsum(x, axis=1)"}) {
+        const std::string text = fmt::format("input x: {}[N, {}]\nreturn {}\n", name_of(dtype), width, result);
+        std::vector<std::vector<TensorView>> calls;
+        std::vector<Tensor> held;
+        for (const int64_t n : {0, 1, 33, 1000}) held.push_back(noise(dtype, {n, width}, static_cast<uint64_t>(n)));
+        for (const Tensor& x : held) calls.push_back({x});
+        if (dtype != DType::U8 || std::string_view(result).find("sqrt") == std::string_view::npos)
+          EXPECT_TRUE(right(text, calls)) << text;
+      }
+}
+
+// What is computed for each place of a short axis, and what differs from place to place.
+TEST(Interleave, PairsThatAreComputed) {
+  NEEDS_LLVM();
+  const char* rotated =
+      "input x: $[N, 32, 8]\ninput c: $[32, 4]\na = x[..., ::2]\nb = x[..., 1::2]\n"
+      "return stack([a*c - b, b*c + a], axis=-1).reshape(N, 32, 8)\n";
+  const char* alpha = "input x: $[N, 40, 3]\ninput c: $[40, 4]\nreturn concat([x, x[..., :1] + c[:, 1:2]], axis=-1)\n";
+  const char* apart =
+      "input x: $[N, 64]\ninput c: $[64]\ny = x.reshape(N // 2, 2, 64)\na = y[:, 0]\nb = y[:, 1]\n"
+      "return stack([stack([a, b + c]), stack([b, a * c])])\n";
+  for (const DType dtype : {DType::F32, DType::F16, DType::I32})
+    for (std::string text : {rotated, alpha, apart}) {
+      for (size_t at; (at = text.find('$')) != std::string::npos;) text.replace(at, 1, name_of(dtype));
+      const bool first = text.find("32, 8") != std::string::npos, last = text.find("[N, 64]") != std::string::npos;
+      for (const int64_t n : {2, 6, 40}) {
+        const Shape x = first ? Shape{n, 32, 8} : last ? Shape{n, 64} : Shape{n, 40, 3};
+        const Shape c = first ? Shape{32, 4} : last ? Shape{64} : Shape{40, 4};
+        EXPECT_TRUE(right(text, {noise(dtype, evaluate(x, {}), 8), noise(dtype, evaluate(c, {}), 9)})) << text;
+      }
+    }
+}
+
+TEST(Interleave, ChosenByTheIndex) {
+  NEEDS_LLVM();
+  const char* shifted = "input x: u8[N, 40]\nreturn (repeat(x, 2, axis=1) >> u8(arange(80) % 2 * 4)) & 15\n";
+  const char* chosen =
+      "input x: i32[N, 40]\nreturn where(arange(4) % 2 == 0, x[..., None] // 3, x[..., None] * arange(4)).reshape(N, "
+      "160)\n";
+  const char* hashed =
+      "input x: i64[N, 40]\nreturn x + arange(40) * 6364136223846793005 % 7 + (arange(40) * 2**40 >> 3)\n";
+  for (const int64_t n : {1, 7, 64}) {
+    EXPECT_TRUE(right(shifted, {noise(DType::U8, {n, 40}, 11)}));
+    EXPECT_TRUE(right(chosen, {noise(DType::I32, {n, 40}, 12)}));
+    EXPECT_TRUE(right(hashed, {noise(DType::I64, {n, 40}, 13)}));
+  }
+}
+
+TEST(Interleave, PatternsOfIndices) {
+  NEEDS_LLVM();
+  for (const char* index :
+       {"arange(24) ^ 1", "arange(24) // 3", "arange(24) ^ 3", "23 - (arange(24) ^ 2)", "(arange(24) + 1) % 4 + 20",
+        "arange(24) // 2 * 2", "i32(arange(24)) ^ 5", "(arange(24) & 6) | 1"})
+    for (const DType dtype : {DType::F32, DType::BF16, DType::I8}) {
+      const std::string text =
+          fmt::format("input x: {}[N, 24]\nreturn take(x, {}, axis=1) + x\n", name_of(dtype), index);
+      for (const int64_t n : {1, 7, 100}) EXPECT_TRUE(right(text, {noise(dtype, {n, 24}, 10)})) << text;
+    }
+}
+
 }  // namespace
 }  // namespace smelt::testing

@@ -1,0 +1,156 @@
+#include "kernel/unroll_short.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "kernel/classify_accesses.hpp"
+#include "kernel/conditions.hpp"
+#include "kernel/lanes.hpp"
+#include "kernel/offset.hpp"
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// Of all iterations together.
+constexpr size_t kMostUnrolledExprs = 256;
+
+// The expressions of a loop's body in one of its iterations.
+class Iteration {
+ public:
+  Iteration(Kernel& kernel, Symbol var, int64_t number, const Ranges& ranges)
+      : kernel_(kernel), at_{{var, number}}, ranges_(ranges) {}
+
+  Stmt of(const Stmt& s) {
+    Stmt copy = s;
+    for_each_expression(copy, [&](ExprId& id) { id = (*this)(id); });
+    if (auto* store = copy.get_if<Store>()) place(store->access);
+    return copy;
+  }
+
+ private:
+  ExprId operator()(ExprId root) {
+    std::vector<ExprId> open{root};
+    while (!open.empty()) {
+      const ExprId id = open.back();
+      const size_t depth = open.size();
+      for_each_operand(kernel_.at(id), [&](ExprId operand) {
+        if (operand != kNoExpr && !known_.count(operand)) open.push_back(operand);
+      });
+      if (open.size() > depth) continue;
+      open.pop_back();
+      if (!known_.count(id)) known_[id] = rebuilt(id);
+    }
+    return known_.at(root);
+  }
+
+  ExprId rebuilt(ExprId id) {
+    Expr copy = kernel_.at(id);
+    bool changed = any_index(copy, [&](const IntExpr& i) { return i.mentions(at_.begin()->first); });
+    for_each_operand(copy, [&](ExprId& operand) {
+      if (operand == kNoExpr || known_.at(operand) == operand) return;
+      operand = known_.at(operand);
+      changed = true;
+    });
+    if (!changed) return id;
+    if (auto* index = copy.get_if<IndexValue>()) index->value = index->value.substitute(at_, ranges_);
+    if (auto* load = copy.get_if<Load>()) place(load->access);
+    if (auto* random = copy.get_if<Random>()) random->element = random->element.substitute(at_, ranges_);
+    const auto made = static_cast<ExprId>(kernel_.exprs.size());
+    kernel_.exprs.push_back(std::move(copy));
+    if (const auto label = kernel_.labels.find(id); label != kernel_.labels.end()) kernel_.labels[made] = label->second;
+    return made;
+  }
+
+  void place(Access& access) const {
+    for (IntExpr& i : access.index) i = i.substitute(at_, ranges_);
+  }
+
+  Kernel& kernel_;
+  const std::map<Symbol, IntExpr> at_;
+  const Ranges& ranges_;
+  std::unordered_map<ExprId, ExprId> known_;
+};
+
+class ShortLoops {
+ public:
+  explicit ShortLoops(Kernel& kernel) : kernel_(kernel), around_(kernel), locals_(locals_in_lanes(kernel)) {}
+
+  bool run() {
+    for (Phase& phase : kernel_.phases) block(phase.body, nullptr);
+    return changed_;
+  }
+
+ private:
+  void block(std::vector<Stmt>& body, const Loop* vector) {
+    const SymbolsAround::Scope scope(around_);
+    std::vector<Stmt> made;
+    for (Stmt& s : body) {
+      if (const auto* let = s.get_if<Let>()) around_.enter(*let);
+      const auto* loop = s.get_if<Loop>();
+      if (vector && loop && unrolls(*loop, *vector)) {
+        unroll(*loop, made);
+        continue;
+      }
+      {
+        const SymbolsAround::Scope own(around_);
+        around_.enter_body_of(s);
+        const bool lanes = loop && loop->kind == LoopKind::Vector && loop->lanes > 1;
+        if (auto* below = body_of(s)) block(*below, lanes ? loop : vector);
+      }
+      made.push_back(std::move(s));
+    }
+    body = std::move(made);
+  }
+
+  bool unrolls(const Loop& loop, const Loop& vector) const {
+    if (loop.kind != LoopKind::Serial && loop.kind != LoopKind::Unrolled) return false;
+    const auto count = loop.extent.constant();
+    if (!count || *count < 2 || !reads_between(*count, vector.lanes)) return false;
+    const bool plain =
+        std::all_of(loop.body.begin(), loop.body.end(), [](const Stmt& s) { return s.is<Store>() || s.is<Assign>(); });
+    if (!plain) return false;
+    size_t expressions = 0;
+    bool between = false;
+    const auto look = [&](const Access& access) { between = between || fills(access, loop, vector); };
+    visit_below(kernel_, expressions_of(loop.body), [&](ExprId, const Expr& e) {
+      ++expressions;
+      if (const auto* load = e.get_if<Load>()) look(load->access);
+      return true;
+    });
+    for (const Stmt& s : loop.body)
+      if (const auto* store = s.get_if<Store>()) look(store->access);
+    return between && expressions * static_cast<size_t>(*count) <= kMostUnrolledExprs;
+  }
+
+  // Whether an access has lanes at a distance, and iterations between them.
+  bool fills(const Access& access, const Loop& loop, const Loop& vector) const {
+    const IntExpr offset = flat_offset(kernel_, access);
+    const auto step = Lanes(vector.var, locals_).step(offset);
+    const auto next = offset.coefficient_of(loop.var);
+    const int64_t apart = next ? std::abs(next->constant().value_or(0)) : 0;
+    return step && reads_between(*step, vector.lanes) && apart > 0 && apart < std::abs(*step);
+  }
+
+  void unroll(const Loop& loop, std::vector<Stmt>& into) {
+    for (int64_t n = 0; n < *loop.extent.constant(); ++n) {
+      Iteration iteration(kernel_, loop.var, n, around_.ranges());
+      for (const Stmt& s : loop.body) into.push_back(iteration.of(s));
+    }
+    changed_ = true;
+  }
+
+  Kernel& kernel_;
+  SymbolsAround around_;
+  const std::vector<bool> locals_;  // that have a value for each lane
+  bool changed_ = false;
+};
+
+}  // namespace
+
+bool unroll_short_loops(Kernel& kernel) { return ShortLoops(kernel).run(); }
+
+}  // namespace smelt::kernel

@@ -1,0 +1,197 @@
+#include "kernel/widen_pieces.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+#include "kernel/offset.hpp"
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+using AccessForm = LaneAccess::Form;
+using LanePiece = LaneAccess::Piece;
+
+// Loads of one array beyond which nobody looks for neighbours: each is compared with each.
+constexpr size_t kMostCompared = 64;
+
+IntExpr offset_of(const Kernel& kernel, ExprId id) {
+  return merged_quotients(flat_offset(kernel, kernel.at(id).get<Load>().access));
+}
+
+// What a load at a constant distance reads, as one piece.
+std::vector<LanePiece> pieces_of(const LaneAccess& access, int lanes) {
+  if (access.form == AccessForm::Pieces) return access.pieces;
+  if (access.form != AccessForm::Strided || !access.holds.empty()) return {};
+  const int64_t furthest = access.step * (lanes - 1);
+  LanePiece all{0, std::min<int64_t>(furthest, 0), std::max<int64_t>(furthest, 0), {}};
+  for (int lane = 0; lane < lanes; ++lane) all.lanes.emplace_back(lane, access.step * lane);
+  return {all};
+}
+
+// Whether the lanes of its pieces read in every step: no mask says otherwise, or one that is the same in all steps.
+bool reads_always(const Kernel& kernel, ExprId id, const LaneForms& forms) {
+  const ExprId mask = kernel.at(id).get<Load>().mask;
+  return mask == kNoExpr || forms.conditions.count(mask) > 0;
+}
+
+// Elements of whole vectors.
+int64_t whole_vectors(int64_t elements, int lanes) {
+  if (elements > lanes) return (elements + lanes - 1) / lanes * lanes;
+  return std::min<int64_t>(lanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(elements))));
+}
+
+bool all_among(const std::vector<IntExpr>& holds, const LaneAccess& access) {
+  return std::all_of(holds.begin(), holds.end(), [&](const IntExpr& h) {
+    return std::find(access.holds.begin(), access.holds.end(), h) != access.holds.end();
+  });
+}
+
+// The elements that a load of every step reads in the terms of a piece of another: those of its lanes that are furthest.
+struct LaneReach {
+  ExprId load = kNoExpr;
+  int64_t low = 0, high = 0;
+};
+
+std::vector<LaneReach> reaches_of(const std::vector<LanePiece>& pieces, const IntExpr& distance, const LanePiece& piece,
+                                  ExprId load) {
+  std::vector<LaneReach> found;
+  for (const LanePiece& other : pieces) {
+    const auto by = (distance + other.apart - piece.apart).constant();
+    if (!by || other.lanes.empty()) continue;
+    const auto [least, most] = std::minmax_element(other.lanes.begin(), other.lanes.end(),
+                                                   [](const auto& a, const auto& b) { return a.second < b.second; });
+    found.push_back({load, least->second + *by, most->second + *by});
+  }
+  return found;
+}
+
+class PieceWidening {
+ public:
+  PieceWidening(const Kernel& kernel, const Loop& loop, LaneForms& forms)
+      : kernel_(kernel), lanes_(loop.lanes), forms_(forms) {
+    for (const ExprId id : loads_of_every_step(kernel, loop)) {
+      const auto form = forms.loads.find(id);
+      if (form == forms.loads.end()) continue;
+      std::vector<LanePiece> pieces = pieces_of(form->second, lanes_);
+      if (pieces.empty() || !reads_always(kernel, id, forms)) continue;
+      const Access& at = kernel.at(id).get<Load>().access;
+      beside_[{at.scratch, at.array}].push_back({id, offset_of(kernel, id), std::move(pieces), form->second.holds});
+    }
+  }
+
+  void run() {
+    for (auto& [id, access] : forms_.loads) {
+      const Access& at = kernel_.at(id).get<Load>().access;
+      const auto beside = beside_.find({at.scratch, at.array});
+      if (beside == beside_.end() || beside->second.size() > kMostCompared) continue;
+      std::vector<LanePiece> pieces = pieces_of(access, lanes_);
+      const bool whole = std::all_of(pieces.begin(), pieces.end(), [&](const LanePiece& p) {
+        return p.high - p.low + 1 == whole_vectors(p.high - p.low + 1, lanes_);
+      });
+      if (whole) continue;
+      const IntExpr offset = offset_of(kernel_, id);
+      bool changed = false;
+      for (LanePiece& p : pieces) changed = widen(p, access, offset, beside->second) || changed;
+      if (!changed) continue;
+      access.form = AccessForm::Pieces;
+      access.pieces = std::move(pieces);
+    }
+  }
+
+ private:
+  struct Beside {
+    ExprId id;
+    IntExpr offset;
+    std::vector<LanePiece> pieces;  // before any was widened
+    std::vector<IntExpr> holds;
+  };
+
+  // All loads at one distance begin at the same vectors, if they have the same number of them; else each ends where the furthest does.
+  bool widen(LanePiece& p, const LaneAccess& access, const IntExpr& offset, const std::vector<Beside>& beside) const {
+    const int64_t wide = whole_vectors(p.high - p.low + 1, lanes_);
+    LaneReach least{kNoExpr, p.low, p.low}, most{kNoExpr, p.high, p.high};
+    for (const Beside& b : beside) {
+      if (!all_among(b.holds, access)) continue;
+      for (const LaneReach& r : reaches_of(b.pieces, b.offset - offset, p, b.id)) {
+        if (r.low > p.high + 1 || r.high < p.low - 1) continue;
+        if (r.low < least.low) least = r;
+        if (r.high > most.high) most = r;
+      }
+    }
+    if (most.high - least.low + 1 < wide) return false;
+    const int64_t step = std::max<int64_t>(std::abs(access.step), 1);
+    const int64_t low = std::min(p.low - (p.low - least.low) % step, most.high - wide + 1);
+    const int64_t high = low + wide - 1;
+    if (low < p.low) p.within.push_back(least.load);
+    if (high > p.high) p.within.push_back(most.load);
+    p.low = low, p.high = high;
+    return true;
+  }
+
+  const Kernel& kernel_;
+  const int lanes_;
+  LaneForms& forms_;
+  std::map<std::pair<bool, int>, std::vector<Beside>> beside_;
+};
+
+void add_loads_of(const Kernel& kernel, const std::vector<Stmt>& body, std::vector<ExprId>& found) {
+  std::vector<ExprId> roots;
+  for (const Stmt& s : body)
+    if (!body_of(s)) for_each_expression(s, [&](ExprId root) { roots.push_back(root); });
+  visit_below(kernel, roots, [&](ExprId id, const Expr& e) {
+    if (e.is<Load>()) found.push_back(id);
+    return true;
+  });
+  std::sort(found.begin(), found.end());
+}
+
+}  // namespace
+
+std::vector<ExprId> loads_of_every_step(const Kernel& kernel, const Loop& loop) {
+  std::vector<ExprId> of_body, of_interior, both;
+  add_loads_of(kernel, loop.body, of_body);
+  if (!loop.interior) return of_body;
+  add_loads_of(kernel, loop.interior->body, of_interior);
+  std::set_intersection(of_body.begin(), of_body.end(), of_interior.begin(), of_interior.end(),
+                        std::back_inserter(both));
+  return both;
+}
+
+void widen_pieces(const Kernel& kernel, const Loop& loop, LaneForms& forms) {
+  PieceWidening(kernel, loop, forms).run();
+}
+
+std::string fault_of_widening(const Kernel& kernel, const Loop& loop, const LaneForms& forms, ExprId load) {
+  const LaneAccess& access = forms.loads.at(load);
+  const bool any =
+      std::any_of(access.pieces.begin(), access.pieces.end(), [](const LanePiece& p) { return !p.within.empty(); });
+  if (!any) return "";
+  const std::vector<ExprId> always = loads_of_every_step(kernel, loop);
+  const Access& at = kernel.at(load).get<Load>().access;
+  for (const LanePiece& p : access.pieces) {
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    const auto reach = [&](int64_t first, int64_t last) { low = std::min(low, first), high = std::max(high, last); };
+    for (const auto& [lane, number] : p.lanes) reach(number, number);
+    for (const ExprId other : p.within) {
+      const auto form = forms.loads.find(other);
+      if (!std::binary_search(always.begin(), always.end(), other) || form == forms.loads.end() ||
+          !reads_always(kernel, other, forms))
+        return fmt::format("a load that not every step makes bounds a piece {} .. {}", p.low, p.high);
+      const Access& there = kernel.at(other).get<Load>().access;
+      if (there.scratch != at.scratch || there.array != at.array || !all_among(form->second.holds, access))
+        return fmt::format("a load of something else bounds a piece {} .. {}", p.low, p.high);
+      const IntExpr distance = offset_of(kernel, other) - offset_of(kernel, load);
+      for (const LaneReach& r : reaches_of(pieces_of(form->second, loop.lanes), distance, p, other))
+        reach(r.low, r.high);
+    }
+    if (p.low < low || p.high > high) return fmt::format("nobody reads the ends of a piece {} .. {}", p.low, p.high);
+  }
+  return "";
+}
+
+}  // namespace smelt::kernel
