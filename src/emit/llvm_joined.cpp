@@ -1,5 +1,5 @@
-// Stores that together fill what lies between the lanes (kernel/join_stores.hpp): their values are interleaved, and go to memory
-// as whole vectors.
+// Stores that together fill what lies between the lanes (kernel/join_stores.hpp): their values are
+// interleaved, and go to memory as whole vectors.
 #include <fmt/format.h>
 
 #include "emit/llvm_phase.hpp"

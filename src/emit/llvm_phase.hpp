@@ -292,7 +292,8 @@ class PhasePrinter {
   std::map<Symbol, Value> symbols_;                     // sizes and loop variables
   std::map<int, std::string> buffers_;                  // scratch buffers: their pointers
   VectorLoop vector_;
-  // By resource and element of each group: what the last of the stores that are made together stores.
+  // By resource and element of each group: what the last of the stores that are made together
+  // stores.
   std::map<int, std::map<int64_t, std::pair<Place, Value>>> parts_;
   std::vector<bool> in_lanes_;                  // locals: whether what they are bound to differs between lanes
   std::vector<std::vector<int>> dependencies_;  // by ExprId: locals and arrays

@@ -128,7 +128,8 @@ std::string PhasePrinter::load_strided(const Place& given, int64_t step) {
   return result;
 }
 
-// One element in `step` of as many vectors. Even and odd elements part first: loads of other phases share these vectors.
+// One element in `step` of as many vectors. Even and odd elements part first: loads of other phases
+// share these vectors.
 std::string PhasePrinter::load_phase(const Place& p, int64_t step, int64_t low, int64_t phase) {
   const int64_t lanes = vector_.lanes;
   const std::string memory = memory_type(p.dtype), type = vector_of(memory, vector_.lanes);

@@ -1,5 +1,5 @@
-// Elements that indices name in a pattern which repeats, as every second one with its neighbour's place, are slices joined side by
-// side: take(x, arange(8) ^ 1) has x[1::2] and x[::2] in turn.
+// Elements that indices name in a pattern which repeats, as every second one with its neighbour's
+// place, are slices joined side by side: take(x, arange(8) ^ 1) has x[1::2] and x[::2] in turn.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr size_t kLongestPattern = 8;
 constexpr int64_t kLargestIndex = int64_t{1} << 40;  // far from where 64 bits end
-// Elements that lie together behind the axis: of longer runs each is found once, whatever the indices are.
+// Elements that lie together behind the axis: of longer runs each is found once, whatever the
+// indices are.
 constexpr int64_t kLongRun = 64;
 
 // Element q * first.size() + j of one axis is step * q + first[j].
@@ -116,7 +117,8 @@ std::optional<Pattern> pattern_of(const Rewriter& r, NodeId id, int64_t count) {
   return made && fits_pattern(*made, count, node.dtype) ? made : std::nullopt;
 }
 
-// Of a chain of takes, as a network that sorts has, every next one would double what is computed for an element.
+// Of a chain of takes, as a network that sorts has, every next one would double what is computed
+// for an element.
 bool follows_joined(const Rewriter& r, NodeId source) {
   constexpr size_t kMostSeen = 64;
   std::vector<NodeId> seen{source};
@@ -191,7 +193,8 @@ struct Joining {
 
 }  // namespace
 
-// take(x, arange(8) ^ 1) -> stack([x[1::2], x[::2]], axis=-1).reshape(8), where every index is inside.
+// take(x, arange(8) ^ 1) -> stack([x[1::2], x[::2]], axis=-1).reshape(8), where every index is
+// inside.
 std::optional<NodeId> join_patterns(Rewriter& r, const Node& node) {
   if (node.kind != NodeKind::Gather || node.along || r.arg(node, 1).shape.size() != 1) return std::nullopt;
   const auto axis = static_cast<size_t>(node.axes[0]);

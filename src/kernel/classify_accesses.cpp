@@ -286,7 +286,8 @@ class Classification {
     });
   }
 
-  // Behind a mask that is one for all lanes they lie as they do without one; the step asks it before it reads.
+  // Behind a mask that is one for all lanes they lie as they do without one; the step asks it
+  // before it reads.
   LaneAccess form_of(const Load& load, const std::vector<bool>* active, const Classifier& classify) const {
     const IntExpr offset = flat_offset(kernel_, load.access);
     const bool masked = load.mask != kNoExpr;

@@ -109,8 +109,8 @@ ExprId Evaluator::value_to_store(NodeId id, const Index& index) {
   return builder_.before_small(value(node.args[0], index));
 }
 
-// What an operation makes of indices and small constants, as an index: what lanes have of arange(n) % 2 is then known. Nothing where a
-// number might leave 64 bits.
+// What an operation makes of indices and small constants, as an index: what lanes have of arange(n)
+// % 2 is then known. Nothing where a number might leave 64 bits.
 static std::optional<IntExpr> index_operation(const Kernel& kernel, Op op, const std::vector<ExprId>& args,
                                               const Ranges& ranges) {
   constexpr int64_t kMostTimes = int64_t{1} << 20;

@@ -1,4 +1,5 @@
-// Stores of a Vector loop on a CPU that together fill what lies between its lanes become whole vectors:
+// Stores of a Vector loop on a CPU that together fill what lies between its lanes become whole
+// vectors:
 //
 //   out[2*%i] = a                 interleaved out[2*%i] = a
 //   out[2*%i + 1] = b         ->  interleaved out[2*%i + 1] = b     which stores both
@@ -11,7 +12,8 @@
 
 namespace smelt::kernel {
 
-// Says of the stores of a block in a Vector loop, whose steps are known, which ones are made together (Store::part).
+// Says of the stores of a block in a Vector loop, whose steps are known, which ones are made
+// together (Store::part).
 void join_stores(const Kernel& kernel, std::vector<Stmt>& body);
 
 // What is wrong with stores of a block that are made together; "" if nothing is.

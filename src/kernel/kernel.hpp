@@ -315,8 +315,8 @@ struct Store {
   bool streaming = false;       // not read again soon; may bypass the caches
   std::optional<Op> atomic;     // GPU only: Add, Max or Min; joined with what is there, in any order
   std::optional<int64_t> step;  // in a Vector loop on a CPU: elements from a lane to the next; nothing: any
-  // Of `step` stores that together fill what lies between the lanes: which element of each group it has, and whether it is the
-  // last of them, which makes all. -1: it is on its own.
+  // Of `step` stores that together fill what lies between the lanes: which element of each group it
+  // has, and whether it is the last of them, which makes all. -1: it is on its own.
   int64_t part = -1;
   bool closes = false;
   bool later =

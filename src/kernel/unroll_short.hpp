@@ -1,5 +1,5 @@
-// A short loop whose iterations fill what lies between the lanes of a Vector loop on a CPU is unrolled, so that its loads and
-// stores become whole vectors:
+// A short loop whose iterations fill what lies between the lanes of a Vector loop on a CPU is
+// unrolled, so that its loads and stores become whole vectors:
 //
 //   vector %i < 64 by 16:                      vector %i < 64 by 16:
 //     serial %a < 2:                             out[2*%i] = 2 * in[2*%i]

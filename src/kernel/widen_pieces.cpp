@@ -33,7 +33,8 @@ std::vector<LanePiece> pieces_of(const LaneAccess& access, int lanes) {
   return {all};
 }
 
-// Whether the lanes of its pieces read in every step: no mask says otherwise, or one that is the same in all steps.
+// Whether the lanes of its pieces read in every step: no mask says otherwise, or one that is the
+// same in all steps.
 bool reads_always(const Kernel& kernel, ExprId id, const LaneForms& forms) {
   const ExprId mask = kernel.at(id).get<Load>().mask;
   return mask == kNoExpr || forms.conditions.count(mask) > 0;
@@ -51,7 +52,8 @@ bool all_among(const std::vector<IntExpr>& holds, const LaneAccess& access) {
   });
 }
 
-// The elements that a load of every step reads in the terms of a piece of another: those of its lanes that are furthest.
+// The elements that a load of every step reads in the terms of a piece of another: those of its
+// lanes that are furthest.
 struct LaneReach {
   ExprId load = kNoExpr;
   int64_t low = 0, high = 0;
@@ -111,7 +113,8 @@ class PieceWidening {
     std::vector<IntExpr> holds;
   };
 
-  // All loads at one distance begin at the same vectors, if they have the same number of them; else each ends where the furthest does.
+  // All loads at one distance begin at the same vectors, if they have the same number of them; else
+  // each ends where the furthest does.
   bool widen(LanePiece& p, const LaneAccess& access, const IntExpr& offset, const std::vector<Beside>& beside) const {
     const int64_t wide = whole_vectors(p.high - p.low + 1, lanes_);
     LaneReach least{kNoExpr, p.low, p.low}, most{kNoExpr, p.high, p.high};

@@ -223,6 +223,11 @@ class CpuPrediction {
     double operations = operations_behind(graph_, group_, options_.sizes);
     if (s_.stencil)
       operations = static_cast<double>(operations_of(graph_, group_.nodes, options_.sizes)) * s_.stencil->repeated;
+    // What is stored side by side is joined by its stores.
+    if (s_.domain.outputs.size() > group_.outputs.size())
+      for (const NodeId id : group_.nodes)
+        if (graph_.at(id).kind == NodeKind::Concat)
+          operations -= static_cast<double>(operations_of(graph_, {id}, options_.sizes));
     operations *= 1 + 0.5 * (passes_ - 1);
     instructions_ += operations * executed_ / points() / width() + begun_ * passes_ * kBegin;
     const auto accumulators = static_cast<double>(s_.domain.reductions.size() + s_.domain.scans.size());

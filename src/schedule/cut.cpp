@@ -3,18 +3,23 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "schedule/computing.hpp"
 #include "schedule/local.hpp"
+#include "schedule/operations.hpp"
 #include "schedule/parts.hpp"
 
 namespace smelt::schedule {
 namespace {
 
 constexpr size_t kMostRanges = 16;
+// Of an operation that is another one in each place: both sides of a choice, or a shift by numbers
+// that lanes do not share.
+constexpr int kDecided = 12;
 
 // Made of symbols by + and *. Where it is a remainder, as in roll(x, 1), that a place lies inside
 // does not follow from its range.
@@ -43,6 +48,14 @@ class CutFinder {
     }
     return cut_;
   }
+  // What operations take that lanes of one place of an axis do not: those of which its places share
+  // the result, and those that an index makes another operation in each place. Until arrays that
+  // are joined were found.
+  int saved_along(Symbol var) {
+    saved_along_ = var;
+    run();
+    return saved_;
+  }
 
  private:
   // Chains may be longer than the stack is deep.
@@ -52,15 +65,60 @@ class CutFinder {
     if (node.kind == NodeKind::Concat) return joined(node, index);
     if (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast) {
       if (!seen_.insert(id).second) return;
+      if (saved_along_) save(node, index);
       for (size_t a = node.args.size(); a-- > 0;) waiting_.push_back({node.args[a], index});
     } else if (is_view(node.kind) && node.kind != NodeKind::Window && node.kind != NodeKind::Extend) {
       waiting_.push_back({node.args[0], through_view(graph_, node, index, domain_.ranges)});
     }
   }
 
+  void save(const Node& node, const Index& index) {
+    const auto along = [&](const IntExpr& i) { return i.mentions(*saved_along_); };
+    if (std::none_of(index.begin(), index.end(), along)) saved_ += cost_of(node);
+    const bool decided = node.op == Op::Where || node.op == Op::ShiftLeft || node.op == Op::ShiftRight ||
+                         node.op == Op::FloorDiv || node.op == Op::Mod || node.op == Op::Pow;
+    if (node.kind != NodeKind::Elementwise || !decided) return;
+    const auto from_index = [&](NodeId id) { return is_of_indices(id); };
+    const bool some = std::any_of(node.args.begin(), node.args.end(), from_index);
+    if (some && !std::all_of(node.args.begin(), node.args.end(), from_index)) saved_ += kDecided;
+  }
+
+  // Whether nothing but the index says what a value is. What takes many operations to say is not
+  // looked into.
+  bool is_of_indices(NodeId id, int depth = 0) {
+    constexpr int kDeepest = 16;
+    if (depth > kDeepest) return false;
+    const auto known = of_indices_.find(id);
+    if (known != of_indices_.end()) return known->second;
+    const Node& node = graph_.at(id);
+    bool found = node.kind == NodeKind::Iota;
+    if (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast || is_view(node.kind)) {
+      const auto moves = [&](NodeId arg) { return is_of_indices(arg, depth + 1); };
+      found =
+          std::all_of(node.args.begin(), node.args.end(), [&](NodeId arg) { return moves(arg) || is_constant(arg); }) &&
+          std::any_of(node.args.begin(), node.args.end(), moves);
+    }
+    return of_indices_[id] = found;
+  }
+  bool is_constant(NodeId id) const {
+    while (is_view(graph_.at(id).kind)) id = graph_.at(id).args[0];
+    return graph_.at(id).kind == NodeKind::Constant;
+  }
+
   // The index along the joined axis is an axis of the domain, from some place on.
   void joined(const Node& node, const Index& index) {
     const size_t along = static_cast<size_t>(node.axes[0]);
+    IntExpr begin = 0;
+    for (const NodeId arg : node.args) {  // in one of them alone
+      const IntExpr place = index[along] - begin, size = graph_.at(arg).shape[along];
+      if (proves_nonnegative(place, domain_.ranges) && proves_nonnegative(size - 1 - place, domain_.ranges)) {
+        Index inside = index;
+        inside[along] = place;
+        waiting_.push_back({arg, std::move(inside)});
+        return;
+      }
+      begin = begin + size;
+    }
     for (size_t a = 0; a < domain_.axes.size(); ++a) {
       const auto step = index[along].coefficient_of(domain_.axes[a].var);
       if (!step || !step->is(1)) continue;
@@ -86,6 +144,9 @@ class CutFinder {
   std::set<NodeId> seen_;
   std::vector<std::pair<NodeId, Index>> waiting_;
   std::optional<Cut> cut_;
+  std::optional<Symbol> saved_along_;
+  int saved_ = 0;
+  std::map<NodeId, bool> of_indices_;
 };
 
 // What is read of a range that this one is not.
@@ -147,6 +208,10 @@ bool join_ranges(const Graph& graph, const Cut& cut, const SizeBinding& sizes, D
   for (size_t r = 0; r < cut.starts.size(); ++r)
     if (!(cut.starts[r] == length * static_cast<int64_t>(r))) return false;
   if (!(axis.extent == length * static_cast<int64_t>(cut.starts.size()))) return false;
+  if (length.is(1) && domain.axes.size() > 1) {
+    write_out(graph, cut.axis, domain);
+    return true;
+  }
   axis.extent = length;
   axis.estimate = length.evaluate(sizes);
   domain.ranges[axis.var] = {0, length - 1};
@@ -181,6 +246,52 @@ std::optional<int> short_axis(const Graph& graph, const Domain& domain) {
       return axis;
   }
   return std::nullopt;
+}
+
+std::optional<int> axis_between_lanes(const Graph& graph, const Group& group, const Domain& domain, int64_t least) {
+  constexpr int64_t kMostBetween = 8;
+  constexpr int kWorthMoving = 12;  // of operations: to interleave what is computed takes some, too
+  const int last = static_cast<int>(domain.axes.size()) - 1;
+  if (last < 1 || !domain.draws.empty()) return std::nullopt;
+  const Axis& axis = domain.axes[static_cast<size_t>(last)];
+  const int64_t length = axis.extent.constant().value_or(0);
+  if (length < 2 || length * static_cast<int64_t>(domain.outputs.size()) > kMostBetween ||
+      domain.axes[static_cast<size_t>(last) - 1].estimate < least)
+    return std::nullopt;
+  const auto apart = [&](const Output& o) {
+    const auto step = flat_offset(graph.at(o.node).shape, o.store_index).coefficient_of(axis.var);
+    return !step || !step->is(1);
+  };
+  if (std::any_of(domain.outputs.begin(), domain.outputs.end(), apart) ||
+      std::any_of(domain.reads.begin(), domain.reads.end(), [](const Read& r) { return reads_windows(r.index); }))
+    return std::nullopt;
+  const auto cut = CutFinder(graph, group, domain).run();
+  if (cut && cut->axis == last) return last;
+  const int saved = CutFinder(graph, group, domain).saved_along(axis.var);
+  return saved * (length - 1) >= kWorthMoving ? std::optional(last) : std::nullopt;
+}
+
+int between_lanes(const Graph& graph, const Domain& domain, int axis) {
+  constexpr int64_t kMost = 8;
+  int64_t most = 1;
+  const auto add = [&](NodeId node, const Index& index) {
+    const auto step =
+        flat_offset(graph.at(node).shape, index).coefficient_of(domain.axes[static_cast<size_t>(axis)].var);
+    const int64_t apart = step ? std::abs(step->constant().value_or(1)) : 1;
+    if (apart <= kMost) most = std::max(most, apart);
+  };
+  // What is the same for all of what is reduced is read once, before that.
+  const bool reduces = last_axis(domain, true) >= 0;
+  const auto varies = [&](const Read& r) {
+    return std::any_of(domain.axes.begin(), domain.axes.end(), [&](const Axis& a) {
+      const auto mentions = [&](const IntExpr& i) { return i.mentions(a.var); };
+      return a.reduced && std::any_of(r.index.begin(), r.index.end(), mentions);
+    });
+  };
+  for (const Read& r : domain.reads)
+    if (!reduces || varies(r)) add(r.node, r.index);
+  for (const Output& o : domain.outputs) add(o.node, o.store_index);
+  return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(most)));
 }
 
 void write_out(const Graph& graph, int axis, Domain& domain) {

@@ -29,6 +29,13 @@ bool join_ranges(const Graph& graph, const Cut& cut, const SizeBinding& sizes, D
 // A short axis of a pointwise domain that a thread may have the whole of: the last one, as the
 // colours of a pixel, or one along which something is read that is stored apart.
 std::optional<int> short_axis(const Graph& graph, const Domain& domain);
+// A short last axis whose places a vector of lanes over the axis before computes one after another,
+// since other arrays are joined in each, or since they share most of what is computed: what is
+// stored is interleaved. That axis is at least `least` long.
+std::optional<int> axis_between_lanes(const Graph& graph, const Group& group, const Domain& domain, int64_t least);
+// The elements from a lane along `axis` to the next that whole vectors are read or stored for, as a
+// power of two; 1: there are no such.
+int between_lanes(const Graph& graph, const Domain& domain, int axis);
 // Takes the axis away: what stood at each of its places is computed side by side, what they share
 // once.
 void write_out(const Graph& graph, int axis, Domain& domain);

@@ -56,6 +56,13 @@ constexpr int kWorthKeeping = 8;
 // Approximate bytes of an element that passes over a row read again.
 constexpr int64_t kBytesOfElement = 4;
 
+// Elements between lanes are read with those of the lanes, and all are in registers until they are
+// dealt out.
+constexpr int kVectorsBetween = 8;
+
+// Results that are computed side by side, in as many places.
+constexpr size_t kMostSideBySide = 8;
+
 // How many elements a step of the Vector loop takes. What a core waits for is mostly the chain of
 // dependent steps that a function is, so four vectors go side by side; values that do not fit the
 // registers then cost less than the wait. Elements of 8 bytes are two vectors already: eight of
@@ -79,6 +86,8 @@ int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int 
       kSeveralGathers)
     return natural;
   int lanes = natural * (cost <= kLongBody ? 4 : 2) / ((wide && !light) || stored_wide ? 2 : 1);
+  if (axis >= 0)
+    lanes = std::max(natural, std::min(lanes, kVectorsBetween * natural / between_lanes(graph, domain, axis)));
   const auto extent = axis < 0 ? std::nullopt : domain.axes[static_cast<size_t>(axis)].extent.constant();
   if (!extent) return lanes;
   const auto computed = [&](int64_t step) { return (*extent + step - 1) / step * step; };
@@ -167,9 +176,18 @@ Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, co
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
   if (auto stencil = stencil_schedule(graph, domain, group, options, s.unprofitable)) return std::move(*stencil);
+  const auto between = options.tuning.merged
+                           ? std::nullopt
+                           : axis_between_lanes(graph, group, domain, 2 * natural_lanes(options.target));
+  if (between) write_out(graph, *between, domain);
   // Ranges side by side are one loop, which may be short, but fills its vectors.
   auto cut = find_cut(graph, group, domain, options.sizes, 2 * natural_lanes(options.target));
-  const bool joined = cut && join_ranges(graph, *cut, options.sizes, domain);
+  bool joined = false;
+  while (cut && domain.outputs.size() * cut->starts.size() <= kMostSideBySide &&
+         join_ranges(graph, *cut, options.sizes, domain)) {
+    joined = true;
+    cut = find_cut(graph, group, domain, options.sizes, 2 * natural_lanes(options.target));
+  }
   if (!joined) cut = find_cut(graph, group, domain, options.sizes);
   if (!cut || joined) merge_short_axis(graph, domain, 2 * natural_lanes(options.target));
   if (joined) cut = find_cut(graph, group, domain, options.sizes);

@@ -1,4 +1,5 @@
-// Loads and stores whose lanes are at a distance, and what verify() makes of forms of them that are wrong.
+// Loads and stores whose lanes are at a distance, and what verify() makes of forms of them that are
+// wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
