@@ -45,13 +45,13 @@ def literals(text):
 
 def pairs():
     sizes = {}
-    for name, large in re.findall(r'Sizes (k\w+) = \{"([^"]*)"', (TESTS / "spellings.hpp").read_text()):
-        sizes[name] = large
+    for name, large, small in re.findall(r'Sizes (k\w+) = \{"([^"]*)", "([^"]*)"', (TESTS / "spellings.hpp").read_text()):
+        sizes[name] = [large, small]
     for file in ("functions", "layouts"):
         text = (TESTS / f"spellings_{file}.cpp").read_text()
         body = text[text.index("= {") + 2 : text.rindex("};") + 1]
         for name, inputs, size, a, b in literals(body)[0]:
-            yield name, inputs, sizes[size] if isinstance(size, str) else size[0], a, b
+            yield name, inputs, *(sizes[size] if isinstance(size, str) else size), a, b
 
 
 def shapes(inputs, sizes):
@@ -67,14 +67,22 @@ def shapes(inputs, sizes):
     return types, max(counts)
 
 
-def smaller(inputs, sizes):
-    """The first extent shrinks until the largest input is small; what was odd stays odd."""
-    extents = [item.split("=") for item in sizes.split()]
-    while shapes(inputs, " ".join("=".join(e) for e in extents))[1] > SMALL:
-        largest = max(extents, key=lambda e: int(e[1]))
-        odd = int(largest[1]) % 2
-        largest[1] = str(int(largest[1]) // 2 // 2 * 2 + odd)
-    return " ".join("=".join(e) for e in extents)
+def extents_of(sizes):
+    return {name: int(extent) for name, extent in (item.split("=") for item in sizes.split())}
+
+
+def smaller(inputs, sizes, small):
+    """The largest extent shrinks until the largest input is small; what was odd stays odd. Extents that are multiples of others, in the
+    sizes of the tests too, stay those multiples."""
+    given, tested = extents_of(sizes), extents_of(small)
+    extents = dict(given)
+    while shapes(inputs, " ".join(f"{n}={e}" for n, e in extents.items()))[1] > SMALL:
+        largest = max(extents, key=extents.get)
+        extents[largest] = extents[largest] // 4 * 2 + extents[largest] % 2
+        for n in extents:
+            if given[n] != given[largest] and given[n] * tested[largest] == given[largest] * tested[n]:
+                extents[n] = given[n] * extents[largest] // given[largest]
+    return " ".join(f"{n}={e}" for n, e in extents.items())
 
 
 def program(inputs, sizes, text):
@@ -100,10 +108,10 @@ def main():
     options = parser.parse_args()
     apart = measured = 0
     with tempfile.TemporaryDirectory() as temporary:
-        for name, inputs, sizes, a, b in pairs():
+        for name, inputs, sizes, small, a, b in pairs():
             if options.names and not any(name.startswith(n) for n in options.names):
                 continue
-            sizes = smaller(inputs, sizes)
+            sizes = smaller(inputs, sizes, small)
             best = [float("inf")] * 2
             try:
                 for _ in range(options.turns):
