@@ -17,8 +17,8 @@ namespace smelt::schedule {
 namespace {
 
 constexpr size_t kMostRanges = 16;
-// Of an operation that is another one in each place: both sides of a choice, or a shift by numbers
-// that lanes do not share.
+// The cost of an operation that is another one in each place: both sides of a choice, or a shift by
+// numbers that lanes do not share.
 constexpr int kDecided = 12;
 
 // Made of symbols by + and *. Where it is a remainder, as in roll(x, 1), that a place lies inside

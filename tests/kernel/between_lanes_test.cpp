@@ -113,7 +113,7 @@ struct Stores {
     verify(s.kernel);
   }
   Loop& loop() { return grid_body(s.kernel)[0].get<Loop>(); }
-  // Of each store its place in the group, and "!" behind the last one.
+  // The place of each store in its group, and "!" after the last one.
   std::string parts() {
     std::string text;
     for (const Stmt& stmt : loop().body)

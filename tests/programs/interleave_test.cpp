@@ -57,8 +57,8 @@ TEST(Interleave, PicturesByColourAndRepeatedPixels) {
   }
 }
 
-// Of lanes at a distance: sums, extremes and windows of pairs, triples and rows of eight, alone and
-// beside each other.
+// Reads by lanes at a distance: sums, extremes and windows of pairs, triples and rows of eight,
+// alone and beside each other.
 TEST(Interleave, ReadsAtADistance) {
   NEEDS_LLVM();
   const char* sums =
