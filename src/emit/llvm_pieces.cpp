@@ -12,7 +12,7 @@ namespace smelt::emit {
 using kernel::LaneAccess;
 using Form = LaneAccess::Form;
 
-// Of whole vectors of which each lane takes one element in `step`: which one.
+// The element that each lane takes of whole vectors, one in `step`.
 static std::optional<int64_t> phase_of(const LaneAccess& access, int lanes) {
   if (access.step < 2 || access.pieces.size() != 1 || access.pieces[0].lanes.empty()) return std::nullopt;
   const LaneAccess::Piece& all = access.pieces[0];

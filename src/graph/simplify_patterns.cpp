@@ -117,7 +117,7 @@ std::optional<Pattern> pattern_of(const Rewriter& r, NodeId id, int64_t count) {
   return made && fits_pattern(*made, count, node.dtype) ? made : std::nullopt;
 }
 
-// Of a chain of takes, as a network that sorts has, every next one would double what is computed
+// In a chain of takes, as a network that sorts has, every next one would double what is computed
 // for an element.
 bool follows_joined(const Rewriter& r, NodeId source) {
   constexpr size_t kMostSeen = 64;

@@ -15,7 +15,7 @@
 namespace smelt::kernel {
 namespace {
 
-// Of all iterations together.
+// A limit for all iterations together.
 constexpr size_t kMostUnrolledExprs = 256;
 
 // The expressions of a loop's body in one of its iterations.
