@@ -306,7 +306,7 @@ void ProductLowering::gpu_tiles() {
   if (p.units) {
     append(body, in_pipeline(panels, tile, parts, always_whole && divides(p.tile_inner * p.split, inner)));
   } else if (p.split > 1) {
-    append(body, by_threads(panels, tile, parts, always_whole));
+    append(body, by_threads(panels, tile, parts, always_whole && divides(p.tile_inner * p.split, inner)));
   } else if (always_whole) {
     append(body, by_threads(panels, tile, {0, whole}, true));
     if (!(all - whole).is(0)) append(body, by_threads(panels, tile, {whole, all - whole}, false));

@@ -138,9 +138,6 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
               });
     if (p.boxed) s.resident = 2 * p.stages * bytes_of_part(p) <= target.shared_bytes - 1024 ? 2 : 1;
   } else {
-    // Threads read without asking, so that parts have to be whole.
-    const auto all = count_of(domain, p.inner).constant();
-    if (p.split > 1 && (!all || *all % (p.tile_inner * p.split) != 0)) return std::nullopt;
     if (sums * found.bytes > (target.plain ? 8 << 10 : 64 << 10)) return std::nullopt;
     p.block_rows = p.tile_rows >= 64 ? 8 : 4;
     p.block_columns = p.tile_columns >= 64 ? 8 : 4;

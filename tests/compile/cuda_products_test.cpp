@@ -39,15 +39,19 @@ std::vector<Row> rows() {
       {"bf16", product("bf16[4096, 4096]", "bf16[4096, 4096]", "a @ b")},
       {"f16_turned", product("f16[4096, 4096]", "f16[4096, 4096]", "relu(a.T @ b.T)")},
       {"f32", product("f32[2048, 2048]", "f32[2048, 2048]", "a @ b")},
-      {"linear", product("bf16[B, T, 1024]", "bf16[4096, 1024]", "gelu(linear(a, b))"), {{"B"_size, 8}, {"T"_size, 512}}},
-      {"open", product("f16[B, M, K]", "f16[B, K, N]", "a @ b"),
+      {"linear",
+       product("bf16[B, T, 1024]", "bf16[4096, 1024]", "gelu(linear(a, b))"),
+       {{"B"_size, 8}, {"T"_size, 512}}},
+      {"open",
+       product("f16[B, M, K]", "f16[B, K, N]", "a @ b"),
        {{"B"_size, 48}, {"M"_size, 53}, {"K"_size, 256}, {"N"_size, 2392}}},
       {"odd", product("bf16[1000, 333]", "bf16[333, 777]", "a @ b")},
       {"few_rows", product("bf16[16, 4096]", "bf16[4096, 14336]", "a @ b")},
       {"small", product("bf16[256, 256, 64]", "bf16[256, 64, 256]", "relu(a @ b)")},
       {"int8_weights", product("bf16[64, 4096]", "i8[4096, 4096]", "linear(a, bf16(b))")},
-      {"two", "input x: bf16[4096, 4096]\ninput w: bf16[4096, 11008]\ninput v: bf16[4096, 11008]\n"
-              "return silu(x @ w) * (x @ v)\n"},
+      {"two",
+       "input x: bf16[4096, 4096]\ninput w: bf16[4096, 11008]\ninput v: bf16[4096, 11008]\n"
+       "return silu(x @ w) * (x @ v)\n"},
   };
   for (const int depth : {32, 64, 128, 256})
     for (const char* more : {"", ", causal=True"})

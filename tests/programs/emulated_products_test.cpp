@@ -95,9 +95,13 @@ TEST_F(EmulatedProducts, ProductsInParts) {
                         "return relu(a @ b + c), (a @ b).T * 2\n",
                         name_of(t), m, k, n),
             {noise(t, {m, k}, 1), noise(t, {k, n}, 2), noise(t, {n}, 3)});
-  const Tensor a = noise(DType::BF16, {4, 700}, 1), b = noise(DType::BF16, {40, 700}, 2);
-  check_calls("input a: bf16[M, K]\ninput b: bf16[N, K]\nreturn a @ b.T\n", {{a, b}},
-              {{"M"_size, 8}, {"K"_size, 9000}, {"N"_size, 64}});
+  for (const char* t : {"bf16", "f32"}) {
+    const DType dtype = std::string(t) == "f32" ? DType::F32 : DType::BF16;
+    const Tensor a = noise(dtype, {4, 700}, 1), b = noise(dtype, {40, 700}, 2), c = noise(dtype, {4, 33}, 3),
+                 d = noise(dtype, {40, 33}, 4);
+    check_calls(fmt::format("input a: {0}[M, K]\ninput b: {0}[N, K]\nreturn a @ b.T\n", t), {{a, b}, {c, d}},
+                {{"M"_size, 8}, {"K"_size, 9000}, {"N"_size, 64}});
+  }
 }
 
 // Factors that are computed, or whose rows begin anywhere: made for large sizes, where packing them
