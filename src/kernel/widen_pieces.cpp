@@ -128,7 +128,9 @@ class PieceWidening {
     }
     if (most.high - least.low + 1 < wide) return false;
     const int64_t step = std::max<int64_t>(std::abs(access.step), 1);
-    const int64_t low = std::min(p.low - (p.low - least.low) % step, most.high - wide + 1);
+    // Between the ends that others reach, with all of its own elements.
+    const int64_t first = std::max(least.low, p.high - wide + 1), last = std::min(p.low, most.high - wide + 1);
+    const int64_t low = std::clamp(p.low - (p.low - least.low) % step, first, last);
     const int64_t high = low + wide - 1;
     if (low < p.low) p.within.push_back(least.load);
     if (high > p.high) p.within.push_back(most.load);

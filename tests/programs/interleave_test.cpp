@@ -144,5 +144,17 @@ TEST(Interleave, PatternsOfIndices) {
     }
 }
 
+// Lanes so far apart that whole vectors would reach further than any lane.
+TEST(Interleave, WindowsThatAreWrittenOut) {
+  NEEDS_LLVM();
+  EXPECT_TRUE(
+      right("input x: f32[8, 7, 17, 4]\ninput w: f32[3, 3, 3]\ny = relu(filter(x, w, mode='wrap'))\n"
+            "return min(window(y, (2, 4)), axis=(-2, -1)), y\n",
+            {noise(DType::F32, {8, 7, 17, 4}, 14), noise(DType::F32, {3, 3, 3}, 15)}));
+  EXPECT_TRUE(
+      right("input x: i8[7, 2, 8, 4, 1]\ninput w: i8[5, 3, 2]\ny = filter(x, w, mode='wrap')\nreturn pad(y, 1), y\n",
+            {noise(DType::I8, {7, 2, 8, 4, 1}, 16), noise(DType::I8, {5, 3, 2}, 17)}));
+}
+
 }  // namespace
 }  // namespace smelt::testing
