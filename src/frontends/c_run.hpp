@@ -1,6 +1,6 @@
 // One walk over the body of a scalar function, which makes operations of it as it goes: there is no
-// tree in between. What stands behind an `if` is made for both outcomes, and a choice picks. A loop
-// is walked as often as it turns.
+// tree in between. The statements after an `if` are made for both outcomes, and a choice picks. A
+// loop is walked as often as it turns.
 #pragma once
 
 #include <vector>

@@ -19,11 +19,6 @@ using Form = Variant::Form;
 // Below this, positions and what is added to them on the way fit an int.
 constexpr int64_t kNarrow = (int64_t{1} << 31) - (int64_t{1} << 20);
 
-// Loop variables in a bound would not be known at launch.
-bool over_sizes(const Kernel& kernel, const IntExpr& e) {
-  return !e.any_symbol([&](Symbol s) { return !is_argument(kernel, s); });
-}
-
 IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e);
 
 // A bound of an atom that depends on more than sizes.

@@ -77,10 +77,6 @@ std::vector<Box::Side> sides_of(const Param& array, const Copy& copy, const Loop
   return sides;
 }
 
-bool is_of_sizes(const Kernel& kernel, const IntExpr& e) {
-  return !e.any_symbol([&](Symbol s) { return !is_argument(kernel, s); });
-}
-
 // Sides end where a mask stops to hold. False where the mask says something else.
 bool end_by_mask(const Kernel& kernel, const Copy& copy, const Loop& loop, std::vector<Box::Side>& sides) {
   if (copy.load->mask == kNoExpr) return true;
@@ -92,7 +88,7 @@ bool end_by_mask(const Kernel& kernel, const Copy& copy, const Loop& loop, std::
     if (std::any_of(sides.begin(), sides.end(), [&](const Box::Side& s) { return s.first == at; })) continue;
     const auto side = std::find_if(sides.begin(), sides.end(), [&](const Box::Side& s) {
       return !(s.first.coefficient_of(kAlong)->is(0) && s.first.coefficient_of(kAcross)->is(0)) &&
-             is_of_sizes(kernel, at + s.first);
+             over_sizes(kernel, at + s.first);
     });
     if (side == sides.end()) return false;
     side->extent = min(side->extent, at + side->first + 1);
@@ -107,7 +103,7 @@ std::shared_ptr<const Box> box_of(const Kernel& kernel, const Loop& loop, const 
   std::vector<Box::Side> sides = sides_of(array, *copy, loop);
   if (sides.size() < 2 || sides.size() > kMostSides) return nullptr;
   for (const Box::Side& s : sides)
-    if (!moves_simply(s.first) || !is_of_sizes(kernel, s.extent)) return nullptr;
+    if (!moves_simply(s.first) || !over_sizes(kernel, s.extent)) return nullptr;
   if (!end_by_mask(kernel, *copy, loop, sides)) return nullptr;
   const auto along = [&](Symbol symbol) {
     return std::find_if(sides.begin(), sides.end(),

@@ -13,6 +13,10 @@ bool is_argument(const Kernel& kernel, Symbol symbol) {
   return std::any_of(kernel.params.begin(), kernel.params.end(), [&](const Param& p) { return p.symbol == symbol; });
 }
 
+bool over_sizes(const Kernel& kernel, const IntExpr& e) {
+  return !e.any_symbol([&](Symbol s) { return !is_argument(kernel, s); });
+}
+
 const IntExpr& Offsets::of(ExprId load) {
   auto& known = of_loads_[static_cast<size_t>(load)];
   if (!known) known = flat_offset(kernel_, kernel_.at(load).get<Load>().access);

@@ -14,6 +14,8 @@ namespace smelt::kernel {
 
 // Whether a kernel is given the symbol: a size.
 bool is_argument(const Kernel& kernel, Symbol symbol);
+// Whether all symbols of an expression are: its value is known at the launch.
+bool over_sizes(const Kernel& kernel, const IntExpr& e);
 
 // Where loads are in their arrays, in elements: computed once for all variants of a phase.
 class Offsets {

@@ -115,8 +115,8 @@ class Isolation {
     input.dtype = from.dtype;
     input.shape = shape_of(from);
     if (from.kind == NodeKind::Input || !from.shape.empty()) return add(id, std::move(input));
-    // A number that another kernel leaves in memory is no argument of the launch: it stands behind
-    // a step that is not of the group.
+    // A number that another kernel leaves in memory is no argument of the launch: a step that is
+    // not of the group comes before it.
     add(-1, input);
     Node loaded = input;
     loaded.kind = NodeKind::Cast;

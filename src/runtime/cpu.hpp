@@ -51,7 +51,7 @@ class Llvm {
   static std::shared_ptr<Llvm> open(std::string& why, DiskCache* cache = nullptr);
   // The same that compiles for a lesser processor.
   static std::shared_ptr<Llvm> open_for(const std::string& level, std::string& why, DiskCache* cache);
-  // Stands in for the LLVM of code that was compiled elsewhere: compiles nothing.
+  // The LLVM of code that was compiled elsewhere: it compiles nothing.
   static std::shared_ptr<Llvm> absent(int version, std::string triple);
   virtual ~Llvm() = default;
   virtual int version() const = 0;               // major

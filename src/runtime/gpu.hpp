@@ -58,7 +58,7 @@ class Nvrtc {
  public:
   // `newest_major` passes over versions that a driver is too old for: 12, say; 0 takes any.
   static std::shared_ptr<Nvrtc> open(std::string& why, int newest_major = 0);
-  // Stands in for the NVRTC of code that was compiled elsewhere: compiles nothing.
+  // The NVRTC of code that was compiled elsewhere: it compiles nothing.
   static std::shared_ptr<Nvrtc> absent(int version);
   virtual ~Nvrtc() = default;
   virtual int version() const = 0;               // 13000, as the driver counts

@@ -72,8 +72,7 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   s.team = s.workgroup = p.down * kWarp;
   s.lanes = 8;
   // With 128 registers a second workgroup runs while the first one waits.
-  const bool fit = std::max(found->depth_padded, p.tile_columns) <= 128 && p.tile_inner == 64 &&
-                   2 * shared_bytes(*found) <= options.target.shared_bytes;
+  const bool fit = widest <= 128 && p.tile_inner == 64 && 2 * shared_bytes(*found) <= options.target.shared_bytes;
   if (groups && resident == 2 && s.team == kWorkgroupOfTwo && fit)
     s.resident = 2;
   else if (p.boxed)
