@@ -1,10 +1,6 @@
 """Rows by torch: times on one GPU or on the CPU."""
 
-import contextlib
-import fcntl
-import tempfile
 import time
-from pathlib import Path
 from statistics import median
 
 import tool
@@ -62,20 +58,13 @@ class Torch:
         once = self.device_us if self.options.device == "cuda" else self.wall_us
         for _ in range(3):
             call()
-        with self.turn():
+        if self.options.device == "cuda":
+            self.torch.cuda.synchronize()
+        with tool.turn(self.options):
             times, start = [], time.monotonic()
             while len(times) < 5 or (time.monotonic() - start < self.options.seconds and len(times) < 200):
                 times.append(once(call))
         return median(times)
-
-    @contextlib.contextmanager
-    def turn(self):
-        """Shards that run at the same time on one GPU measure one after the other."""
-        if self.options.device == "cuda":
-            self.torch.cuda.synchronize()
-        with open(Path(tempfile.gettempdir()) / "smelt_suite.lock", "w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
 
     def measure(self, row, peer, once=False):
         """Its time; `once`: it runs once, for what that compiles."""

@@ -1,11 +1,26 @@
 """Runs rows by the command line tool, and reads what it says of them."""
 
+import contextlib
+import fcntl
 import json
+import tempfile
+from pathlib import Path
 
 from command_line import Failed, run
 
 BATCH = 48 << 20  # bytes of a row's inputs on a CPU
 GATHERS = ("take(", "take_along_axis(", "embedding(")  # such rows read part of an input: how much is needed is not known
+
+
+@contextlib.contextmanager
+def turn(options):
+    """Shards that run at the same time on one GPU measure one after the other."""
+    if options.device == "cpu":
+        yield
+        return
+    with open(Path(tempfile.gettempdir()) / "smelt_suite.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def spec(array):
@@ -57,7 +72,8 @@ def bench(options, row, folder):
         command = [options.smelt, "bench", program, "--device", options.device, "--fused-only", "--json", "-",
                    "--time-limit", options.seconds, *inputs(arrays, drawn(arrays, folder))]
         command += ["--tune"] * options.tune + threads(options)
-        result = json.loads(run(command))["results"][0]
+        with turn(options):
+            result = json.loads(run(command))["results"][0]
     except Failed as error:
         return {"error": str(error)}
     fused, gpu = result["fused"], options.device != "cpu"

@@ -60,6 +60,12 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
     line("const {} i = i0 + l;", index_type());
     line("ld{}[u * {} + l] = {};", id, vector_.lanes, element_or_lane(id));
     close();
+  } else if (!early.next.empty()) {
+    const std::string vec = fmt::format("Vec<{}, {}>", type, early.next.size() + 1);
+    line("const {} i = i0;", index_type());
+    line("const {0} w = *(const {0}*)({1} + {2});", vec, p.base, integer(p.offset));
+    line("ld{}[u] = w.at[0];", id);
+    for (size_t k = 0; k < early.next.size(); ++k) line("ld{}[u] = w.at[{}];", early.next[k], k + 1);
   } else {
     line("const {} i = i0;", index_type());
     const std::string inside = e.mask == kNoExpr ? "" : value(e.mask);
@@ -104,6 +110,7 @@ void PhasePrinter::end_early(const std::vector<kernel::EarlyLoad>& loads) {
 void PhasePrinter::load_groups(const std::vector<kernel::EarlyLoad>& loads, bool check) {
   open_group(check);
   for (const kernel::EarlyLoad& early : loads) {
+    if (early.follows) continue;
     open("");
     push();
     load_group(early);

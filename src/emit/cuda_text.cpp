@@ -26,8 +26,11 @@ std::string random_word(UsedHelpers& used, int draw, const std::vector<std::stri
 }
 
 // Signed words of 64 bits are added as unsigned ones, which is the same.
-std::string join(UsedHelpers&, Op op, DType t, bool, const std::string& element, const std::string& value) {
+std::string join(UsedHelpers& used, Op op, DType t, bool on_chip, const std::string& element,
+                 const std::string& value) {
   const char* function = op == Op::Add ? "atomicAdd" : op == Op::Max ? "atomicMax" : "atomicMin";
+  if (on_chip && op == Op::Add && is_int(t) && size_of(t) == 8)
+    return fmt::format("{}(&{}, {});", used("add_wide_on_chip"), element, value);
   const bool unsigned_sum = op == Op::Add && t == DType::I64;
   const std::string type = unsigned_sum ? "unsigned long long" : c_like::type_of(cuda_spellings(), t);
   return fmt::format("{0}(({1}*)&{2}, ({1}){3});", function, type, element, value);
@@ -184,6 +187,14 @@ HelperList integer_helpers() {
        R"(SMELT_INLINE unsigned long long maximum_of_wides(unsigned long long a, unsigned long long b) { return a > b ? a : b; })"},
       {{"minimum_of_wides"},
        R"(SMELT_INLINE unsigned long long minimum_of_wides(unsigned long long a, unsigned long long b) { return a < b ? a : b; })"},
+      {{"add_wide_on_chip"},
+       R"(// Shared memory adds words of 32 bits at once; those of 64 bits would be exchanged until nobody is in between.
+template <class T> SMELT_INLINE void add_wide_on_chip(T* at, T x) {
+  unsigned* const half = (unsigned*)at;
+  const unsigned low = (unsigned)x, before = atomicAdd(half, low);
+  const unsigned high = (unsigned)((unsigned long long)x >> 32) + (before + low < low);
+  if (high) atomicAdd(half + 1, high);
+})"},
       {{"int_quotient"}, R"(// a / d and a % d by d's multiplier m = 2^62 / d + 1: floor(a * m / 2^62).
 SMELT_INLINE int int_quotient(int a, long long m) {
   const unsigned long long low = (unsigned long long)(unsigned)a * (unsigned)m;

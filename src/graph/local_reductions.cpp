@@ -4,6 +4,7 @@
 //
 //   sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1)     x: [M, 3], y: [N, 3]     ->  one expression of M x N results
 #include <algorithm>
+#include <set>
 
 #include "graph/build_detail.hpp"
 #include "graph/graph.hpp"
@@ -21,6 +22,9 @@ constexpr int64_t kFewestTerms = 8, kFewestOfOne = 8, kSmallProduct = 1 << 14;
 // Products of matrices with no more terms than these are as fast where they are needed: nothing of
 // a tile is used often.
 constexpr int64_t kFewTerms = 8;
+
+// Rows of which a thread of a GPU has the whole: loops over them are written out.
+constexpr int64_t kShortRow = 8;
 
 // Which dimension of a node each dimension of the reduction's argument is; -1: the node is the same
 // along it.
@@ -147,12 +151,82 @@ bool of_two_arrays(const Graph& graph, const Node& reduce) {
          std::count_if(found.leaves.begin(), found.leaves.end(), takes_part) > 1;
 }
 
+// Sums of short rows whose results are used one for each row, and which alone use what is computed
+// of the rows: then nothing has to go along the rows.
+class ShortRows {
+ public:
+  explicit ShortRows(const Graph& graph) : graph_(graph), users_(graph.nodes.size()) {
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      for (const NodeId arg : graph.nodes[i].args) users_[static_cast<size_t>(arg)].push_back(static_cast<NodeId>(i));
+    for (const NodeId id : graph.outputs) stored_.insert(id);
+  }
+
+  bool has(NodeId id) const {
+    if (!reduces_short_row(id) || goes_back(id)) return false;
+    std::vector<NodeId> waiting{graph_.at(id).args[0]};
+    std::set<NodeId> seen;
+    while (!waiting.empty()) {
+      const NodeId at = waiting.back();
+      waiting.pop_back();
+      if (!seen.insert(at).second || graph_.at(at).shape.empty()) continue;
+      if (seen.size() > static_cast<size_t>(kMostViewSteps) || !computes_elements(graph_.at(at))) return false;
+      for (const NodeId arg : graph_.at(at).args) waiting.push_back(arg);
+    }
+    return std::all_of(seen.begin(), seen.end(), [&](NodeId at) {
+      if (graph_.at(at).shape.empty()) return true;
+      const std::vector<NodeId>& users = users_[static_cast<size_t>(at)];
+      return !stored_.count(at) && std::all_of(users.begin(), users.end(), [&](NodeId user) {
+        return seen.count(user) || reduces_short_row(user);
+      });
+    });
+  }
+
+ private:
+  bool reduces_short_row(NodeId id) const {
+    const Node& node = graph_.at(id);
+    if (node.kind != NodeKind::Reduce) return false;
+    const Node& argument = graph_.at(node.args[0]);
+    return node.axes == std::vector<int>{static_cast<int>(argument.shape.size()) - 1} &&
+           is_short(graph_, node, kShortRow) && !is_short(graph_, node, 1);
+  }
+  static bool computes_elements(const Node& node) {
+    return node.kind == NodeKind::Input || node.kind == NodeKind::Constant || node.kind == NodeKind::SizeValue ||
+           node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast || node.kind == NodeKind::Broadcast ||
+           node.kind == NodeKind::Reshape;
+  }
+  // Whether what is computed from it has more elements than it.
+  bool goes_back(NodeId id) const {
+    std::vector<NodeId> waiting{id};
+    std::set<NodeId> seen;
+    while (!waiting.empty()) {
+      const NodeId at = waiting.back();
+      waiting.pop_back();
+      if (!seen.insert(at).second) continue;
+      if (graph_.at(at).kind == NodeKind::Broadcast || seen.size() > static_cast<size_t>(kMostViewSteps)) return true;
+      for (const NodeId user : users_[static_cast<size_t>(at)])
+        if (graph_.at(user).kind != NodeKind::Reduce) waiting.push_back(user);
+    }
+    return false;
+  }
+
+  const Graph& graph_;
+  std::vector<std::vector<NodeId>> users_;
+  std::set<NodeId> stored_;
+};
+
 }  // namespace
 
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles) {
+  std::set<size_t> short_rows;
+  if (!in_tiles) {  // lanes of a CPU go along rows, or across them
+    const ShortRows rows(graph);
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      if (rows.has(static_cast<NodeId>(i))) short_rows.insert(i);
+  }
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (in_tiles && node.local && is_dense(graph, node)) graph.nodes[i].local = false;
+    if (short_rows.count(i)) graph.nodes[i].local = true;
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, most) &&
         !is_product_of_halves(graph, node) && (is_short(graph, node, kFewTerms) || !is_dense(graph, node)) &&
         of_two_arrays(graph, node))

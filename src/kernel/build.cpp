@@ -141,6 +141,8 @@ ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   if (is_small_float(to)) {
     if (const Scalar* known = constant_at(x))
       return constant(Scalar::of_float(DType::F32, convert(*known, to, wrap).as_double()));
+    if (!is_f8(to) && (from == DType::Bool || (is_int(from) && size_of(from) == 1)))
+      return cast(x, DType::F32);  // 8 bits fit
     const ExprId near = before_small(x);
     if (on_gpu() && is_f8(to)) return from_small(to_small(near, to));
     if (on_gpu()) return raw(to == DType::F16 ? RawOp::RoundF16 : RawOp::RoundBF16, DType::F32, {near});

@@ -105,6 +105,9 @@ class ProductLowering : public Lowering {
     for (const Panel& panel : panels.columns) append(made, make(panel, false));
     return made;
   }
+  // lower_product_held.cpp
+  std::vector<Stmt> stage_ahead(const Panel& panel, bool of_rows, const Tile& tile, const Piece& parts, bool whole,
+                                std::vector<Stmt>& before);
   std::vector<Stmt> in_pipeline(const GpuPanels& panels, const Tile& tile, const Piece& parts, bool whole);
   std::vector<Stmt> by_threads(const GpuPanels& panels, const Tile& tile, const Piece& parts, bool whole);
   // lower_product_phases.cpp

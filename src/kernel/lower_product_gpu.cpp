@@ -248,15 +248,14 @@ std::vector<Stmt> ProductLowering::in_pipeline(const GpuPanels& panels, const Ti
                                                bool whole) {
   Tile at = tile;
   at.placement.ranges[kPart] = {0, parts.length - 1};
-  const IntExpr part = parts.first + IntExpr::symbol(kPart);
-  std::vector<Stmt> steps;
-  append(steps, for_panels(panels, [&](const Panel& panel, bool of_rows) {
-           return stage(panel, of_rows, at, part, whole, false);
-         }));
+  std::vector<Stmt> all;
+  std::vector<Stmt> steps = for_panels(
+      panels, [&](const Panel& panel, bool of_rows) { return stage_ahead(panel, of_rows, at, parts, whole, all); });
   append(steps, multiply_by_units(panels));
   Loop pipeline = loop(LoopKind::Serial, kPart, parts.length, std::move(steps));
   pipeline.stages = product().stages, pipeline.boxed = product().boxed;
-  return single(std::move(pipeline));
+  all.push_back(std::move(pipeline));
+  return all;
 }
 
 // The inner axes by threads. While a part is multiplied, the next one is read.

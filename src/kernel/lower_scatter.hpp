@@ -51,7 +51,6 @@ class ScatterLowering : public Lowering {
   void updates_of_rows(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first, const IntExpr& length,
                        Ranges ranges, std::vector<Stmt>& body);
   void scatter_atomic(const Scattered& s);
-  void joined_on_chip(const Scattered& s, int joined, DType type, const std::function<ExprId(ExprId)>& encode);
   void scatter_exact(const Scattered& s);
   void scatter_newest(const Scattered& s);
   struct Destination {
@@ -59,8 +58,20 @@ class ScatterLowering : public Lowering {
     IntExpr index, update, column;
   };
   ExprId row_inside(const Scattered& s, ExprId row);
-  Destination destination(const Scattered& s, const IntExpr& at, const Ranges& ranges);
-  void over_updates(const Scattered& s, const std::function<void(const Destination&, std::vector<Stmt>&)>& fill);
+  // `checked`: an earlier phase has reported rows that there are not.
+  Destination destination(const Scattered& s, const IntExpr& at, const Ranges& ranges, bool checked = false);
+  void over_updates(const Scattered& s, bool checked,
+                    const std::function<void(const Destination&, std::vector<Stmt>&)>& fill);
+  // Adds the updates to a param of integers: each in memory, or those of a workgroup on chip first,
+  // as the schedule has it.
+  struct Joined {
+    int param;
+    DType type, word;  // of the param, of its copy on chip
+    bool checked;
+    std::function<ExprId(const Destination&)> value;
+  };
+  void join_updates(const Scattered& s, const Joined& joined);
+  void join_on_chip(const Scattered& s, const Joined& joined);
 };
 
 }  // namespace smelt::kernel

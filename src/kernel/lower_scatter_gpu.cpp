@@ -71,7 +71,7 @@ class Words {
     const ExprId counted =
         where(op(Op::Ne, x, x), nan,
               where(op(Op::Eq, x, infinity), number(DType::I64, 1), where(op(Op::Eq, x, below), minus, zero)));
-    return where(op(Op::Eq, top, number(DType::I32, kInfinite)), counted, b_.cast(scaled, DType::I64));
+    return where(op(Op::Eq, top, number(DType::I32, kInfinite)), counted, b_.raw(RawOp::ToInt, DType::I64, {scaled}));
   }
   // x and the sum of its updates, rounded once.
   ExprId sum(ExprId x, ExprId fixed, ExprId top) {
@@ -103,20 +103,21 @@ ExprId ScatterLowering::row_inside(const Scattered& s, ExprId row) {
   return open ? evaluator_.is_below(row, s.rows) : kNoExpr;
 }
 
-ScatterLowering::Destination ScatterLowering::destination(const Scattered& s, const IntExpr& at, const Ranges& ranges) {
+ScatterLowering::Destination ScatterLowering::destination(const Scattered& s, const IntExpr& at, const Ranges& ranges,
+                                                          bool checked) {
   Destination d;
   d.column = mod(at, s.columns, ranges), d.update = floordiv(at, s.columns, ranges);
   d.row = scatter_row(s, d.update, ranges);
   d.inside = row_inside(s, d.row);
-  evaluator_.report_row(s.id, d.row, s.rows);
+  if (!checked) evaluator_.report_row(s.id, d.row, s.rows);
   d.index = evaluator_.as_index(d.row, s.rows);
   return d;
 }
 
-void ScatterLowering::over_updates(const Scattered& s,
+void ScatterLowering::over_updates(const Scattered& s, bool checked,
                                    const std::function<void(const Destination&, std::vector<Stmt>&)>& fill) {
   over_chunks(s.updates * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
-    fill(destination(s, at, ranges), body);
+    fill(destination(s, at, ranges, checked), body);
   });
 }
 
@@ -127,6 +128,13 @@ void ScatterLowering::copy_to(const Scattered& s, int param, const std::function
     const ExprId value = encode(evaluator_.value(s.x, index));
     body.push_back(builder_.store({false, param, index}, value));
   });
+}
+
+// Small constants, of which a workgroup never sees so many that their sum leaves 32 bits.
+static bool counts(const Graph& graph, NodeId updates) {
+  while (is_view(graph.at(updates).kind)) updates = graph.at(updates).args[0];
+  const Node& node = graph.at(updates);
+  return node.kind == NodeKind::Constant && is_int(node.dtype) && std::abs(node.constant.as_double()) <= 16;
 }
 
 void ScatterLowering::scatter_atomic(const Scattered& s) {
@@ -142,14 +150,10 @@ void ScatterLowering::scatter_atomic(const Scattered& s) {
   const bool through = by_order || short_word;
   const int joined = through ? add_temporary(type, s.shape, "updates in another type") : out;
   copy_to(s, joined, encode);
-  if (schedule_.on_chip)
-    joined_on_chip(s, joined, type, encode);
-  else
-    over_updates(s, [&](const Destination& d, std::vector<Stmt>& body) {
-      const ExprId value = encode(evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges())));
-      const Access to{false, joined, s.at(d.index, d.column, evaluator_.ranges())};
-      body.push_back(store_atomic(to, op_of(s.kind), value, d.inside));
-    });
+  const bool narrow = type == DType::I64 && s.kind == ScatterKind::Add && counts(graph_, s.source);
+  join_updates(s, {joined, type, narrow ? DType::I32 : type, false, [&](const Destination& d) {
+                     return encode(evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges())));
+                   }});
   if (!through) return;
   over_chunks(s.rows * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const Index index = reshaped_index({s.rows * s.columns}, s.shape, {at}, ranges);
@@ -160,23 +164,24 @@ void ScatterLowering::scatter_atomic(const Scattered& s) {
   });
 }
 
-// Small constants, of which a workgroup never sees so many that their sum leaves 32 bits.
-static bool counts(const Graph& graph, NodeId updates) {
-  while (is_view(graph.at(updates).kind)) updates = graph.at(updates).args[0];
-  const Node& node = graph.at(updates);
-  return node.kind == NodeKind::Constant && is_int(node.dtype) && std::abs(node.constant.as_double()) <= 16;
+void ScatterLowering::join_updates(const Scattered& s, const Joined& joined) {
+  if (schedule_.on_chip) return join_on_chip(s, joined);
+  over_updates(s, joined.checked, [&](const Destination& d, std::vector<Stmt>& body) {
+    const ExprId value = joined.value(d);
+    const Access to{false, joined.param, s.at(d.index, d.column, evaluator_.ranges())};
+    body.push_back(store_atomic(to, op_of(s.kind), value, d.inside));
+  });
 }
 
-void ScatterLowering::joined_on_chip(const Scattered& s, int joined, DType type,
-                                     const std::function<ExprId(ExprId)>& encode) {
+void ScatterLowering::join_on_chip(const Scattered& s, const Joined& joined) {
   const IntExpr elements = s.rows * s.columns, length = s.updates * s.columns;
-  const DType word = type == DType::I64 && s.kind == ScatterKind::Add && counts(graph_, s.source) ? DType::I32 : type;
+  const DType word = joined.word;
   const Op op = op_of(s.kind);
   const int copy = add_scratch(word, {elements});
   const IntExpr workgroups =
       min(IntExpr::symbol(kLaunchThreads) * kWorkgroupsPerProcessor, ceildiv(length, kUpdatesPerWorkgroup));
-  const IntExpr each = ceildiv(ceildiv(length, max(1, workgroups)), schedule_.tile) * schedule_.tile;
-  const IntExpr part = launch_size(Symbol::launch("part"), max(1, each)),
+  const IntExpr tiles = ceildiv(ceildiv(length, max(1, workgroups)), schedule_.tile);
+  const IntExpr part = launch_size(Symbol::launch("tiles_of_part"), max(1, tiles)) * schedule_.tile,
                 parts = launch_size(Symbol::launch("parts"), ceildiv(length, part));
   const ReduceKind kind = s.kind == ScatterKind::Add   ? ReduceKind::Sum
                           : s.kind == ScatterKind::Max ? ReduceKind::Max
@@ -195,16 +200,16 @@ void ScatterLowering::joined_on_chip(const Scattered& s, int joined, DType type,
     into.push_back(builder_.store({true, copy, {lane}}, none));
   });
   pass(min(part, length - first), [&](const Ranges& ranges, std::vector<Stmt>& into) {
-    const Destination d = destination(s, first + lane, ranges);
-    const ExprId value = encode(evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges())));
+    const Destination d = destination(s, first + lane, ranges, joined.checked);
+    const ExprId value = joined.value(d);
     const Access to{true, copy, {d.index * s.columns + d.column}};
     into.push_back(store_atomic(to, op, builder_.cast(value, word), d.inside));
   });
   pass(elements, [&](const Ranges& ranges, std::vector<Stmt>& into) {
     const ExprId sum = builder_.load({true, copy, {lane}});
     const Index at = reshaped_index({elements}, s.shape, {lane}, ranges);
-    into.push_back(
-        store_atomic({false, joined, at}, op, builder_.cast(sum, type), builder_.apply(Op::Ne, {sum, none})));
+    into.push_back(store_atomic({false, joined.param, at}, op, builder_.cast(sum, joined.type),
+                                builder_.apply(Op::Ne, {sum, none})));
   });
   add_phase(grid.extent(), std::move(body), part);
 }
@@ -224,7 +229,7 @@ void ScatterLowering::scatter_exact(const Scattered& s) {
   const auto top_at = [&](const Index& at, ExprId inside) {
     return builder_.load({false, tops, at}, inside, inside == kNoExpr ? kNoExpr : words.number(DType::I32, 0));
   };
-  over_updates(s, [&](const Destination& d, std::vector<Stmt>& body) {
+  over_updates(s, false, [&](const Destination& d, std::vector<Stmt>& body) {
     const Access to{false, tops, s.at(d.index, d.column, evaluator_.ranges())};
     const ExprId value = evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges()));
     const ExprId top = words.exponent(value);
@@ -233,16 +238,11 @@ void ScatterLowering::scatter_exact(const Scattered& s) {
     if (d.inside != kNoExpr) higher = words.op(Op::And, d.inside, higher);
     body.push_back(store_atomic(to, Op::Max, top, higher));
   });
-  over_chunks(s.updates * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
-    const IntExpr column = mod(at, s.columns, ranges), update = floordiv(at, s.columns, ranges);
-    const ExprId row = scatter_row(s, update, ranges);
-    const ExprId inside = row_inside(s, row);
-    const IntExpr index = evaluator_.as_index(row, s.rows);
-    const Index to = s.at(index, column, evaluator_.ranges());
-    const ExprId value = evaluator_.value(s.source, s.update_at(update, column, evaluator_.ranges()));
-    const ExprId fixed = words.fixed(value, top_at(to, inside));
-    body.push_back(store_atomic({false, sums, to}, Op::Add, fixed, inside));
-  });
+  join_updates(s, {sums, DType::I64, DType::I64, true, [&](const Destination& d) {
+                     const ExprId value =
+                         evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges()));
+                     return words.fixed(value, top_at(s.at(d.index, d.column, evaluator_.ranges()), d.inside));
+                   }});
   over_chunks(elements, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const Index index = reshaped_index({elements}, s.shape, {at}, ranges);
     const ExprId x = evaluator_.value(s.x, index);

@@ -27,6 +27,15 @@ struct TilePass {
   Ranges ranges;
 };
 
+// Tiles along an axis, at most `side` long, so that the last one is not much shorter than the
+// others; they begin at sectors of memory where its rows do.
+int64_t even_side(int64_t side, const IntExpr& extent, int size) {
+  const auto known = extent.constant();
+  if (!known || *known == 0) return side;
+  const int64_t tiles = (*known + side - 1) / side, sector = *known * size % 32 == 0 ? 32 / size : 1;
+  return std::min(side, ((*known + tiles - 1) / tiles + sector - 1) / sector * sector);
+}
+
 bool divides(int64_t tile, const IntExpr& extent) {
   const auto known = extent.constant();
   return known && *known % tile == 0;
@@ -97,41 +106,46 @@ void PointwiseLowering::tiles() {
   const auto& axes = domain().axes;
   const Axis& columns = axes.back();
   const Axis& rows = axes[static_cast<size_t>(schedule_.across_axis)];
-  const int64_t side = schedule_.tile;
+  int size = 8;
+  for (const schedule::Read& read : schedule_.staged) size = std::min(size, size_of(graph_.at(read.node).dtype));
+  const auto side_of = [&](const Axis& axis) {
+    return on_gpu() ? even_side(schedule_.tile, axis.extent, size) : schedule_.tile;
+  };
+  const int64_t down = side_of(rows), across = side_of(columns);
   Grid grid;
   Placement placement;
   for (const Axis& axis : axes)
     if (&axis != &columns && &axis != &rows) grid.add(axis.var, axis.extent);
   const Symbol tr = Symbol::loop("tr"), tc = Symbol::loop("tc");
-  grid.add_pieces(tr, rows.extent, side);
-  grid.add_pieces(tc, columns.extent, side);
+  grid.add_pieces(tr, rows.extent, down);
+  grid.add_pieces(tc, columns.extent, across);
   grid.decode(placement);
-  const Tile any{piece_at(placement, tr, rows.extent, side), piece_at(placement, tc, columns.extent, side)};
-  const Tile whole{{any.rows.first, side}, {any.columns.first, side}};
+  const Tile any{piece_at(placement, tr, rows.extent, down), piece_at(placement, tc, columns.extent, across)};
+  const Tile whole{{any.rows.first, down}, {any.columns.first, across}};
 
   std::vector<std::pair<int, int>> buffers;
   for (const schedule::Read& read : schedule_.staged) {
     const DType memory = graph_.at(read.node).dtype, t = on_gpu() ? memory : compute_type(memory);
     const bool turns = !on_gpu() && !schedule_.plain && (size_of(t) == 4 || size_of(t) == 8);
-    const int buffer = add_scratch(t, {side, turns ? side : schedule::staged_row(side, t)});
-    buffers.emplace_back(buffer, turns ? add_scratch(t, {side, side}) : -1);
+    const int buffer = add_scratch(t, {across, turns ? down : schedule::staged_row(down, t)});
+    buffers.emplace_back(buffer, turns ? add_scratch(t, {across, down}) : -1);
   }
   std::vector<Stmt> body;
-  if (!on_gpu() || (divides(side, rows.extent) && divides(side, columns.extent))) {
+  if (!on_gpu() || (divides(down, rows.extent) && divides(across, columns.extent))) {
     body = through_tile(any, placement, buffers);
   } else {
     // A position in a tile that ends early takes a division by its size, for every element: few
     // tiles do.
-    const auto fits = [&](const IntExpr& first, const IntExpr& extent) {
+    const auto fits = [&](const IntExpr& first, int64_t side, const IntExpr& extent) {
       return builder_.apply(Op::Le, {builder_.index(first + side), builder_.index(extent)});
     };
-    const ExprId is_whole =
-        builder_.apply(Op::And, {fits(any.rows.first, rows.extent), fits(any.columns.first, columns.extent)});
+    const ExprId is_whole = builder_.apply(
+        Op::And, {fits(any.rows.first, down, rows.extent), fits(any.columns.first, across, columns.extent)});
     const ExprId is_cut = builder_.apply(Op::Not, {is_whole});
     body.push_back(If{is_whole, through_tile(whole, placement, buffers)});
     body.push_back(If{is_cut, through_tile(any, placement, buffers)});
   }
-  add_phase(grid.extent(), std::move(body), side * side);
+  add_phase(grid.extent(), std::move(body), down * across);
 }
 
 }  // namespace smelt::kernel

@@ -28,13 +28,16 @@ std::string text_of(const Kernel& kernel, ExprId load) {
 
 std::string text_of(const Kernel& kernel, std::string_view what, const std::vector<EarlyLoad>& loads) {
   std::vector<std::string> list;
-  for (const EarlyLoad& e : loads)
-    list.push_back(fmt::format("{}{}{}", e.lasting ? "lasting " : "",
+  for (const EarlyLoad& e : loads) {
+    if (e.follows) continue;
+    const std::string more = e.next.empty() ? "" : fmt::format(" and the {} after it", e.next.size());
+    list.push_back(fmt::format("{}{}{}{}", e.lasting ? "lasting " : "",
                                e.step > 0   ? "groups of "
                                : e.step < 0 ? "reversed groups of "
                                : e.shared   ? "one for each group of "
                                             : "",
-                               text_of(kernel, e.load)));
+                               text_of(kernel, e.load), more));
+  }
   return list.empty() ? "" : fmt::format("{} {}", what, fmt::join(list, ", "));
 }
 

@@ -45,6 +45,10 @@ struct EarlyLoad {
   bool lasting = false;  // evicted last from the caches: docs/decisions/007
   std::optional<FromLane> from = {};  // of an access each
   bool shared = false;                // the lanes of a group read one element
+  // Of single elements: loads that follow it by address, with which it is one access; and whether
+  // it comes with another one.
+  std::vector<ExprId> next = {};
+  bool follows = false;
 };
 
 // A store whose lanes are one access, behind all else that the group does.

@@ -77,6 +77,7 @@ class BarrierVerifier {
       if (!element.is<Let>() && !element.is<Store>())
         fail(kernel_, "pipeline {} makes parts by more than values and stores", s.var);
       visit_accesses(kernel_, element, [&](const Access& access, bool stored) {
+        if (access.scratch && !is_shared(kernel_, access)) return;
         if (!stored) {
           if (access.scratch) fail(kernel_, "pipeline {} makes parts from scratch{}", s.var, access.array);
           return;

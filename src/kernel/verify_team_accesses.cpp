@@ -191,7 +191,27 @@ class AccessVerifier {
       need(below.count(e.load) > 0, e.load, vector.loop, "made early for statements that do not use it");
       early_load(e, vector);
       if (e.from) from_lane(*e.from, loads, vector);
+      if (e.follows)
+        need(std::any_of(loads.begin(), loads.end(),
+                         [&](const EarlyLoad& first) {
+                           return std::find(first.next.begin(), first.next.end(), e.load) != first.next.end();
+                         }),
+             e.load, vector.loop, "made early with a load that there is not");
+      if (!e.next.empty()) followed(e, vector);
     }
+  }
+
+  void followed(const EarlyLoad& first, const Vector& vector) const {
+    Places places{&kernel_.at(first.load).get<Load>().access};
+    for (const ExprId id : first.next) {
+      const Load& load = unchanged(id, vector.loop);
+      need(load.mask == kNoExpr && !load.access.scratch, id, vector.loop,
+           "made early with another load, behind a mask");
+      places.push_back(&load.access);
+    }
+    need(first.step == 0 && !first.shared && kernel_.at(first.load).get<Load>().mask == kNoExpr, first.load,
+         vector.loop, "made early with others, and no plain load");
+    adjacent(places, first.load, vector);
   }
 
   void early_load(const EarlyLoad& early, const Vector& vector) const {
@@ -336,8 +356,7 @@ class AccessVerifier {
     const Access& first = *places[0];
     const auto count = static_cast<int64_t>(places.size());
     const IntExpr offset = flat_offset(kernel_, first);
-    const bool alone = vector.shape.lanes == 1 && (vector.shape.unroll == 1 || !kernel_.fragments.empty());
-    need(alone && count > 1 && count <= most_of(first) && (count & (count - 1)) == 0, id, vector.loop,
+    need(vector.shape.lanes == 1 && count > 1 && count <= most_of(first) && (count & (count - 1)) == 0, id, vector.loop,
          "{} elements at once", count);
     for (int64_t k = 1; k < count; ++k) {
       const Access& next = *places[static_cast<size_t>(k)];

@@ -171,12 +171,28 @@ class Widening {
   void widen(const Block& block, const Vector& vector, const std::vector<ExprId>& made, BlockAccesses& accesses) {
     group_draws(block, vector, accesses);
     if (vector.shape.lanes > 1) group_stores(block, vector, accesses);
-    // Adjacent elements of one thread are widened only where a body reads neighbours itself: in
-    // loops over fragments.
     if (!variant_.vectors || vector.shape.lanes != 1) return;
-    if (vector.shape.unroll != 1 && kernel_.fragments.empty()) return;
+    // Several elements of a thread: what each of them reads of a short row.
+    if (vector.shape.unroll != 1 && kernel_.fragments.empty()) return join_early(accesses.early);
     adjacent_loads(block, made, accesses);
     adjacent_stores(block, accesses);
+  }
+
+  // Early loads of single elements that follow each other: one access.
+  void join_early(std::vector<EarlyLoad>& early) {
+    std::vector<EarlyLoad*> single;
+    std::vector<const Access*> places;
+    for (EarlyLoad& e : early) {
+      const auto& load = kernel_.at(e.load).get<Load>();
+      if (e.step != 0 || e.shared || load.mask != kNoExpr || load.access.scratch) continue;
+      single.push_back(&e);
+      places.push_back(&load.access);
+    }
+    for (const std::vector<size_t>& run : runs_of(places))
+      for (size_t k = 1; k < run.size(); ++k) {
+        single[run[0]]->next.push_back(single[run[k]]->load);
+        single[run[k]]->follows = true;
+      }
   }
 
   // Words that nothing computed in the block decides over.

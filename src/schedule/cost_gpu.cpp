@@ -365,6 +365,7 @@ class GpuPrediction {
         cache_bytes_ += times * kSector;
       else
         count_access(output.node, output.store_index, times, false, std::nullopt, false);
+      if (!output.per_row && s_.blocking) cache_bytes_ += times * apart_bytes(output);
       bytes += times * size_of(graph_.at(output.node).dtype);
       if (!output.per_row) torn += times * torn_bytes(output);
     }
@@ -372,6 +373,17 @@ class GpuPrediction {
     cost_.memory_us = bytes / facts_.memory_bytes;
     cost_.cache_us = cache_bytes_ / facts_.cache_bytes + torn / facts_.memory_bytes;
     cost_.on_chip_us = on_chip_ / (facts_.on_chip_bytes * busy());
+  }
+
+  // Results of a block that lie beside each other and begin between words are stored one by one,
+  // each instruction all over the sectors of the warp's results. What that takes more for an
+  // element.
+  double apart_bytes(const Output& output) const {
+    const Node& node = graph_.at(output.node);
+    const int64_t length = node.shape.empty() ? 1 : node.shape.back().evaluate(options_.sizes);
+    if (length % lanes_ == 0 || step_along(output.node, output.store_index) != 1) return 0;
+    const double size = size_of(node.dtype);
+    return std::min<double>(kSector, lanes_ * size) - size;
   }
 
   // A row that is stored as a column writes parts of sectors, which memory reads and writes before

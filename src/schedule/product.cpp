@@ -221,7 +221,7 @@ static NodeId source_of(const Graph& graph, const Group& group, NodeId factor) {
 
 bool is_copied(const Graph& graph, const Group& group, NodeId factor) {
   const NodeId source = source_of(graph, group, factor);
-  return !is_f8(graph.at(source).dtype) && !std::binary_search(group.nodes.begin(), group.nodes.end(), source);
+  return is_half(graph.at(source).dtype) && !std::binary_search(group.nodes.begin(), group.nodes.end(), source);
 }
 
 bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor) {

@@ -89,8 +89,8 @@ struct LargeProduct {
 std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain,
                                           int64_t fewest_of_rows = kFewestOfRows);
 
-// Whether the elements of a factor are those of an array, cast or not: copies bring them on chip.
-// Those of 8 bits are converted.
+// Whether the elements of a factor of matrix units are those of an array of halves: copies bring
+// them on chip.
 bool is_copied(const Graph& graph, const Group& group, NodeId factor);
 
 // Whether copies of 16 bytes bring a factor on chip, for the sizes at hand: it is that of an array

@@ -25,6 +25,7 @@ std::vector<Tuning> propose_blocked(const Schedule&) {
     for (const int shared : {4, 8, 16}) tunings.push_back({.unroll = rows, .cluster = shared});
   tunings.push_back({.threads = 256});
   tunings.push_back({.lanes = 2});
+  for (const int shared : {4, 8, 16}) tunings.push_back({.lanes = 1, .cluster = shared});
   return tunings;
 }
 

@@ -140,6 +140,20 @@ int lanes_apart(const Domain& domain) {
   return !domain.axes.empty() && may_divide(2, domain.axes.back().extent) ? 2 : 1;
 }
 
+// Neighbours of a tile that a thread reads, and stores, as one word of 4 bytes.
+int lanes_of_tiles(const Graph& graph, const Schedule& s) {
+  int largest = 1;
+  for (const Read& r : s.domain.reads)
+    if (contiguous_axis(graph, s.domain, r.node, r.index) >= 0)
+      largest = std::max(largest, size_of(graph.at(r.node).dtype));
+  for (const Output& o : s.domain.outputs) largest = std::max(largest, size_of(graph.at(o.node).dtype));
+  int lanes = std::max(1, 4 / largest);
+  const IntExpr &rows = s.domain.axes[static_cast<size_t>(s.across_axis)].extent,
+                &columns = s.domain.axes.back().extent;
+  while (lanes > 1 && !(may_divide(lanes, rows) && may_divide(lanes, columns))) lanes /= 2;
+  return lanes;
+}
+
 // All points as they are: the last axis along the lanes.
 Schedule along_last(const Graph& graph, Domain domain) {
   Schedule s;
@@ -206,8 +220,8 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
     s.strategy = Strategy::Tiled;
     s.flattened = false;
     s.tile = kTile;
-    s.lanes = 1;
-    s.unroll = options.tuning.unroll ? options.tuning.unroll : 16;
+    s.lanes = lanes_of_tiles(graph, s);
+    s.unroll = std::max(1, (options.tuning.unroll ? options.tuning.unroll : 16) / s.lanes);
     if (options.tuning.lanes) s.tile = options.tuning.lanes;
     s.note = fmt::format("tiles of {} x {}, {} read{} transposed on chip", kTile, kTile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");

@@ -14,6 +14,9 @@ namespace smelt::schedule {
 namespace {
 
 constexpr int64_t kPartsOfASplit = 4;  // at least
+// Parts that the inner axes are split in wherever they are long, and more of them where a
+// multiprocessor then still has no more than so many workgroups.
+constexpr int64_t kMostParts = 16, kPartsOfProcessor = 16;
 
 // A tuning's tile and lanes are the rows and columns of a tile here, its unroll what is staged at a
 // time, its cluster the workgroups that have parts of a tile; its rings are packed factors.
@@ -34,9 +37,10 @@ std::vector<Tuning> proposed_tiles(bool units) {
                                       {16, 128},
                                       {16, 64}})
     for (const int part : inner)
-      for (const int split : {1, 2, 4, 8, 16, -1}) {  // -1: all in one, packed
+      for (const int split : {1, 2, 4, 8, 16, 64, 256, 1024, -1}) {  // -1: all in one, packed
         if ((columns == 256 || rows == 16 || (rows == 32 && columns > 32)) && !units) continue;
         if ((split > 1 || split < 0) && part != inner[0]) continue;
+        if (split > kMostParts && rows * columns > 64 * 64) continue;  // for few results
         if (split < 0 && (!units || rows < 64)) continue;
         Tuning tuning;
         tuning.tile = rows, tuning.lanes = columns, tuning.unroll = part, tuning.cluster = std::abs(split);
@@ -119,6 +123,10 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   }
   const int64_t sums = p.tile_rows * p.tile_columns * static_cast<int64_t>(p.sums.size());
   if (p.split > std::max<int64_t>(1, found.inner / p.tile_inner / kPartsOfASplit)) return std::nullopt;
+  const auto pieces = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
+  const int64_t tiles =
+      estimate_of(domain, p.batch) * pieces(found.rows, p.tile_rows) * pieces(found.columns, p.tile_columns) * p.split;
+  if (p.split > kMostParts && tiles > kPartsOfProcessor * target.threads) return std::nullopt;
   Schedule s;
   s.strategy = Strategy::Product;
   s.domain = domain;
@@ -127,9 +135,6 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
       return std::find(p.packed.begin(), p.packed.end(), factor) != p.packed.end() ||
              comes_in_boxes(graph, group, sizes, factor, *p.units);
     };
-    const auto pieces = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
-    const int64_t tiles = estimate_of(domain, p.batch) * pieces(found.rows, p.tile_rows) *
-                          pieces(found.columns, p.tile_columns) * p.split;
     s.team = s.workgroup = settle_units(p, domain, target, tiles > target.threads);
     if (s.team == 0) return std::nullopt;
     s.lanes = 8;

@@ -17,8 +17,9 @@ constexpr int64_t kScatterChunk = 8192;
 constexpr int64_t kMostCopied = 1 << 16;
 constexpr int64_t kUpdatesPerCopied = 4;
 constexpr int kScatterWorkgroup = 256;
-// What a workgroup may join in shared memory, so that several of them fit a multiprocessor.
-constexpr int64_t kOnChipBytes = 32 << 10;
+// What a workgroup may join in shared memory, so that several of them fit a multiprocessor; and
+// where it has more of it than the least that devices have.
+constexpr int64_t kOnChipBytes = 32 << 10, kLargeOnChipBytes = 64 << 10;
 // From so many columns on, finding the updates of some rows costs less than taking all of them
 // twice.
 constexpr int64_t kWideRows = 256;
@@ -80,7 +81,7 @@ ScatterForm form_of(const Node& node, const Sizes& sizes, const Options& options
   return node.dtype == DType::F32 && sizes.columns < kWideRows ? ScatterForm::Exact : ScatterForm::Ranges;
 }
 
-void for_gpu(const Node& node, const Sizes& sizes, Schedule& s) {
+void for_gpu(const Node& node, const Sizes& sizes, const Target& target, Schedule& s) {
   const auto rows = node.shape[0].constant(), width = count(Shape(node.shape.begin() + 1, node.shape.end())).constant();
   s.lanes = 4;
   while (s.lanes > 1 && width && *width % s.lanes != 0 && *width > 1) s.lanes /= 2;
@@ -92,8 +93,10 @@ void for_gpu(const Node& node, const Sizes& sizes, Schedule& s) {
   } else {
     s.unroll = 2;
   }
-  const int64_t bytes = rows && width ? *rows * *width * std::max(4, size_of(node.dtype)) : INT64_MAX;
-  s.on_chip = s.scatter == ScatterForm::Atomic && bytes <= kOnChipBytes;
+  const bool exact = s.scatter == ScatterForm::Exact;
+  const int64_t bytes = rows && width ? *rows * *width * (exact ? 8 : std::max(4, size_of(node.dtype))) : INT64_MAX;
+  const int64_t room = target.shared_bytes >= 3 * kLargeOnChipBytes ? kLargeOnChipBytes : kOnChipBytes;
+  s.on_chip = (exact || s.scatter == ScatterForm::Atomic) && bytes <= room;
   if (s.on_chip) s.workgroup = s.team = 2 * kScatterWorkgroup;
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
 }
@@ -107,7 +110,8 @@ std::string note_of(const Schedule& s, const std::string& updates) {
       return fmt::format("{} updates in any order, by atomic operations{}", updates,
                          s.on_chip ? ", first in each workgroup's shared memory" : "");
     case ScatterForm::Exact:
-      return fmt::format("{} updates added as integers, so that their order does not matter", updates);
+      return fmt::format("{} updates added as integers, so that their order does not matter{}", updates,
+                         s.on_chip ? ", first in each workgroup's shared memory" : "");
     case ScatterForm::Newest: return fmt::format("the last of {} updates of each row is found, then read", updates);
   }
   return "";
@@ -148,7 +152,7 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
   s.vector_axis = 1;
   s.lanes = options.tuning.lanes ? options.tuning.lanes : std::max(4, options.target.vector_bits / 32);
   s.tile = options.tuning.tile ? options.tuning.tile : kScatterChunk;
-  if (options.target.gpu) for_gpu(node, sizes, s);
+  if (options.target.gpu) for_gpu(node, sizes, options.target, s);
   s.note = note_of(s, updates.str());
   return s;
 }
