@@ -12,7 +12,7 @@ namespace smelt::schedule {
 // Tiles of transposed reads.
 constexpr int64_t kTile = 64;
 // From this many elements on, more of them at a time are worth fewer workgroups.
-constexpr int64_t kLargeWork = 1 << 23;
+constexpr int64_t kLargeWork = 1 << 23, kLargeScattered = 1 << 21;
 
 Widths widths_of(const Graph& graph, const Schedule& s) {
   Widths w;
@@ -194,7 +194,7 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   if (scattered) s.lanes = whole ? 1 : std::min(s.lanes, lanes_apart(s.domain));
   // Small work is spread over all multiprocessors before a thread takes more than one element.
   while (s.lanes > 1 && points / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
-  s.unroll = points < kLargeWork                   ? 1
+  s.unroll = points < (scattered ? kLargeScattered : kLargeWork) ? 1
              : scattered                           ? steps_apart(graph, s.domain, group, s.lanes, whole.has_value())
              : w.reads * s.lanes * w.largest <= 16 ? 2
                                                    : 1;

@@ -206,6 +206,44 @@ TEST_F(EmulatedGpu, TilesOfColumns) {
   check("input x: f32[1, 130, 9000]\nreturn sum(x, axis=1)\n", {noise(DType::F32, {1, 130, 9000})});
 }
 
+// Neighbours of a tile as one word, and tiles of extents that are no multiples of it.
+TEST_F(EmulatedGpu, TilesOfNarrowElements) {
+  for (const DType t : {DType::BF16, DType::U8, DType::F32, DType::F64})
+    for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{64, 128}, {68, 36}, {66, 130}, {67, 211}})
+      check(fmt::format("input x: {}[3, {}, {}]\nreturn x.mT\n", name_of(t), rows, columns),
+            {noise(t, {3, rows, columns}, 1)});
+  check("input x: u8[70, 134]\ninput y: f32[134, 70]\nreturn f32(x.T) + y\n",
+        {noise(DType::U8, {70, 134}, 1), noise(DType::F32, {134, 70}, 2)});
+}
+
+// A thread has all of a short row, read as one word where it is one.
+TEST_F(EmulatedGpu, RowsOfFewElements) {
+  for (const int64_t n : {2, 3, 4, 7, 8})
+    for (const DType t : {DType::F32, DType::BF16, DType::U8, DType::F64}) {
+      const Tensor x = noise(t, {1501, 3, n}, n);
+      check(fmt::format("input x: {}[1501, 3, {}]\nreturn max(x, axis=-1), sum(f32(x) ** 2, axis=-1)\n", name_of(t), n),
+            {x});
+    }
+  check("input x: f32[40000, 2]\nreturn hypot(x[:, 0], x[:, 1]), x[:, 1] - x[:, 0]\n",
+        {noise(DType::F32, {40000, 2}, 9)});
+  check("input x: f32[3000, 4]\nreturn sum(sqrt(sum(x * x, axis=1)))\n", {noise(DType::F32, {3000, 4}, 10)});
+}
+
+// Sums of few groups, each workgroup's first in its shared memory; NaN, infinities, and rows that
+// there are not.
+TEST_F(EmulatedGpu, SumsOfFewGroups) {
+  for (const int64_t columns : {1, 3, 16}) {
+    Tensor x = noise(DType::F32, {9000, columns}, 1), k = Tensor::empty(DType::I64, {9000});
+    auto* const groups = static_cast<int64_t*>(k.data);
+    auto* const values = static_cast<float*>(x.data);
+    for (int64_t i = 0; i < 9000; ++i) groups[i] = i % 37 == 0 ? -3 : i * 7 % 31;
+    check(fmt::format("input x: f32[9000, {}]\ninput k: i64[9000]\nreturn segment_sum(x, k, 30)\n", columns), {x, k});
+    for (int64_t i = 0; i < 9000 * columns; ++i) values[i] = 0.001f * static_cast<float>(i % 77 - 38);
+    values[5] = INFINITY, values[8 * columns] = NAN, values[9 * columns] = 3e38f;
+    check(fmt::format("input x: f32[9000, {}]\ninput k: i64[9000]\nreturn segment_sum(x, k, 30)\n", columns), {x, k});
+  }
+}
+
 TEST_F(EmulatedGpu, RowsOfSeveralAxesAndRangesSideBySide) {
   const Tensor x = noise(DType::F32, {3, 4, 6, 30}), w = noise(DType::F32, {4});
   for (const char* axes : {"(1, 2, 3)", "(0, 2, 3)"})

@@ -224,5 +224,27 @@ TEST_F(EmulatedHopper, BandsOfTiles) {
   EXPECT_TRUE(took_boxes());
 }
 
+// Factors that are computed: what they are computed from is read a part ahead.
+TEST_F(EmulatedHopper, ComputedFactorsInParts) {
+  for (const auto& [m, k, n] :
+       {std::tuple<int64_t, int64_t, int64_t>{64, 256, 128}, {17, 200, 72}, {1, 64, 8}, {130, 65, 9}}) {
+    const Tensor x = noise(DType::BF16, {m, k}, 1), w = noise(DType::I8, {n, k}, 2), s = noise(DType::BF16, {n}, 3),
+                 g = noise(DType::BF16, {k}, 4), u = noise(DType::U8, {n, k}, 5);
+    check(fmt::format("input x: bf16[{}, {}]\ninput w: i8[{}, {}]\ninput s: bf16[{}]\nreturn linear(x, bf16(w)) * s\n",
+                      m, k, n, k, n),
+          {x, w, s});
+    check(fmt::format("input x: bf16[{}, {}]\ninput u: u8[{}, {}]\ninput g: bf16[{}]\nreturn linear(rmsnorm(x, g), "
+                      "bf16(u) - 128)\n",
+                      m, k, n, k, k),
+          {x, u, g});
+  }
+}
+
+// Few results of many terms: more parts than multiprocessors.
+TEST_F(EmulatedProducts, FewResultsOfManyTerms) {
+  const Tensor x = noise(DType::F32, {70000, 5}, 1), y = noise(DType::F32, {70000, 6}, 2);
+  check("input x: f32[70000, 5]\ninput y: f32[70000, 6]\nreturn x.T @ y\n", {x, y});
+}
+
 }  // namespace
 }  // namespace smelt::testing
