@@ -4,8 +4,10 @@
 Every folder of src/ has one of the same name in tests/; every folder of tests/ has a row in the
 first table of the page; C++ files with tests, and only these, are named *_test.cpp. The page lists
 the numbered cases by what they show, read from the names of the tests; --fix writes that list. Every
-program of tests/support/programs is run by a test.
+program of tests/support/programs is run by a test. Every bug of tests/mutants/list.json still
+applies: its text is at one place of the sources.
 """
+import json
 import pathlib
 import re
 import sys
@@ -64,6 +66,10 @@ def faults(root, fix):
     for path in sorted((root / "tests/support/programs").iterdir()):
         if f'shared_program("{path.stem}"' not in sources:
             yield f"{path.relative_to(root)}: no test runs it"
+    for mutant in json.loads((root / "tests/mutants/list.json").read_text(encoding="utf-8")):
+        count = sum(path.read_text(encoding="utf-8").count(mutant["old"]) for path in root.glob(mutant["file"]))
+        if count != 1:
+            yield f"tests/mutants/list.json: {mutant['name']}: {mutant['file']} has its text {count} times, not once"
     written = LIST.sub(lambda match: match[1] + cases(root) + match[2], page)
     if not LIST.search(page):
         yield f"{PAGE}: there is no list of cases (<!-- cases -->)"
