@@ -71,7 +71,6 @@ std::string maximum(const std::string& a, const std::string& b, DType dtype, boo
 
 }  // namespace cpp
 
-// Their lines are indented as those of the namespace.
 static std::string small_floats() {
   std::string text;
   for (const DType small : {DType::F16, DType::F8E4M3, DType::F8E5M2}) {
@@ -79,10 +78,7 @@ static std::string small_floats() {
                                 "uint32_t", "float_of",
                                 "bits_of",  "std::fabs",
                                 true};
-    for (std::string function : {from_small_float(small, as), to_small_float(small, as)}) {
-      for (size_t at = 0; (at = function.find('\n', at)) != std::string::npos; at += 3) function.insert(at + 1, "  ");
-      text += "  " + function + "\n";
-    }
+    text += from_small_float(small, as) + "\n" + to_small_float(small, as) + "\n";
   }
   return text;
 }
@@ -109,121 +105,121 @@ namespace {
 
 template <class To, class From>
 inline To same_bits(From from) {
-    static_assert(sizeof(To) == sizeof(From), "");
-    To to;
-    std::memcpy(&to, &from, sizeof to);
-    return to;
-  }
-  template <class I>
-  inline float float_of(I bits) {
-    return same_bits<float>(static_cast<uint32_t>(bits));
-  }
-  template <class I>
-  inline double double_of(I bits) {
-    return same_bits<double>(static_cast<uint64_t>(bits));
-  }
-  inline int bits_of(float x) { return same_bits<int>(x); }
-  inline long long bits_of(double x) { return same_bits<long long>(x); }
+  static_assert(sizeof(To) == sizeof(From), "");
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+template <class I>
+inline float float_of(I bits) {
+  return same_bits<float>(static_cast<uint32_t>(bits));
+}
+template <class I>
+inline double double_of(I bits) {
+  return same_bits<double>(static_cast<uint64_t>(bits));
+}
+inline int bits_of(float x) { return same_bits<int>(x); }
+inline long long bits_of(double x) { return same_bits<long long>(x); }
 
-  template <class T>
-  inline T smaller(T a, T b) {
-    return a < b ? a : b;
-  }
-  template <class T>
-  inline T larger(T a, T b) {
-    return a > b ? a : b;
-  }
-  inline long long floor_div(long long a, long long b) {
-    const long long q = a / b;
-    return a % b < 0 ? q - 1 : q;
-  }
-  inline long long floor_mod(long long a, long long b) {
-    const long long r = a % b;
-    return r < 0 ? r + b : r;
-  }
+template <class T>
+inline T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+inline T larger(T a, T b) {
+  return a > b ? a : b;
+}
+inline long long floor_div(long long a, long long b) {
+  const long long q = a / b;
+  return a % b < 0 ? q - 1 : q;
+}
+inline long long floor_mod(long long a, long long b) {
+  const long long r = a % b;
+  return r < 0 ? r + b : r;
+}
 
-  // Without a jump, so that loops vectorise.
-  template <class T>
-  inline T choose(bool c, T a, T b) {
+// Without a jump, so that loops vectorise.
+template <class T>
+inline T choose(bool c, T a, T b) {
 #if defined(__GNUC__) && !defined(__clang__)
-    using U = std::conditional_t<
-        sizeof(T) == 8, uint64_t,
-        std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
-    const U mask = static_cast<U>(-static_cast<U>(c));
-    return same_bits<T>(static_cast<U>((same_bits<U>(a) & mask) | (same_bits<U>(b) & static_cast<U>(~mask))));
+  using U = std::conditional_t<
+      sizeof(T) == 8, uint64_t,
+      std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+  const U mask = static_cast<U>(-static_cast<U>(c));
+  return same_bits<T>(static_cast<U>((same_bits<U>(a) & mask) | (same_bits<U>(b) & static_cast<U>(~mask))));
 #else
-    return c ? a : b;
+  return c ? a : b;
 #endif
-  }
-  inline bool choose(bool c, bool a, bool b) { return (c & a) | (!c & b); }
+}
+inline bool choose(bool c, bool a, bool b) { return (c & a) | (!c & b); }
 
-  // The product by itself: what is added to it later is another rounding.
-  template <class T>
-  inline T product(T a, T b) {
+// The product by itself: what is added to it later is another rounding.
+template <class T>
+inline T product(T a, T b) {
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-    return __builtin_assoc_barrier(a * b);
+  return __builtin_assoc_barrier(a * b);
 #else
-    return a * b;
+  return a * b;
 #endif
-  }
+}
 
-  template <class T>
-  inline T square_root(T x) {
-    return std::sqrt(x);
-  }
+template <class T>
+inline T square_root(T x) {
+  return std::sqrt(x);
+}
 
-  // Two bf16 in each word.
-  inline float dot_bf16(float total, uint32_t a, uint32_t b) {
-    return std::fma(float_of(a & 0xffff0000u), float_of(b & 0xffff0000u),
-                    std::fma(float_of(a << 16), float_of(b << 16), total));
-  }
-  // Four u8, and four i8.
-  inline int dot_bytes(int total, uint32_t a, uint32_t b) {
-    for (int shift = 0; shift < 32; shift += 8)
-      total += static_cast<uint8_t>(a >> shift) * static_cast<int8_t>(b >> shift);
-    return total;
-  }
+// Two bf16 in each word.
+inline float dot_bf16(float total, uint32_t a, uint32_t b) {
+  return std::fma(float_of(a & 0xffff0000u), float_of(b & 0xffff0000u),
+                  std::fma(float_of(a << 16), float_of(b << 16), total));
+}
+// Four u8, and four i8.
+inline int dot_bytes(int total, uint32_t a, uint32_t b) {
+  for (int shift = 0; shift < 32; shift += 8)
+    total += static_cast<uint8_t>(a >> shift) * static_cast<int8_t>(b >> shift);
+  return total;
+}
 
-  // NaN wins; +0 is above -0.
-  inline float maximum(float a, float b) {
-    const float equal = float_of(bits_of(a) & bits_of(b));
-    return choose(a != a, a, choose(a == b, equal, choose(a > b, a, b)));
-  }
-  inline float minimum(float a, float b) {
-    const float equal = float_of(bits_of(a) | bits_of(b));
-    return choose(a != a, a, choose(a == b, equal, choose(a < b, a, b)));
-  }
-  inline double maximum(double a, double b) {
-    const double equal = double_of(bits_of(a) & bits_of(b));
-    return choose(a != a, a, choose(a == b, equal, choose(a > b, a, b)));
-  }
-  inline double minimum(double a, double b) {
-    const double equal = double_of(bits_of(a) | bits_of(b));
-    return choose(a != a, a, choose(a == b, equal, choose(a < b, a, b)));
-  }
+// NaN wins; +0 is above -0.
+inline float maximum(float a, float b) {
+  const float equal = float_of(bits_of(a) & bits_of(b));
+  return choose(a != a, a, choose(a == b, equal, choose(a > b, a, b)));
+}
+inline float minimum(float a, float b) {
+  const float equal = float_of(bits_of(a) | bits_of(b));
+  return choose(a != a, a, choose(a == b, equal, choose(a < b, a, b)));
+}
+inline double maximum(double a, double b) {
+  const double equal = double_of(bits_of(a) & bits_of(b));
+  return choose(a != a, a, choose(a == b, equal, choose(a > b, a, b)));
+}
+inline double minimum(double a, double b) {
+  const double equal = double_of(bits_of(a) | bits_of(b));
+  return choose(a != a, a, choose(a == b, equal, choose(a < b, a, b)));
+}
 
-  // Truncates and saturates; NaN becomes 0.
-  template <class To, class F>
-  inline To saturated(F x) {
-    const F above = std::ldexp(static_cast<F>(1), std::numeric_limits<To>::digits);
-    if (!(x == x)) return 0;
-    if (x >= above) return std::numeric_limits<To>::max();
-    if (x <= (std::is_signed<To>::value ? -above : static_cast<F>(0))) return std::numeric_limits<To>::min();
-    return static_cast<To>(x);
-  }
+// Truncates and saturates; NaN becomes 0.
+template <class To, class F>
+inline To saturated(F x) {
+  const F above = std::ldexp(static_cast<F>(1), std::numeric_limits<To>::digits);
+  if (!(x == x)) return 0;
+  if (x >= above) return std::numeric_limits<To>::max();
+  if (x <= (std::is_signed<To>::value ? -above : static_cast<F>(0))) return std::numeric_limits<To>::min();
+  return static_cast<To>(x);
+}
 
-  inline int low_bits_i8(unsigned x) { return static_cast<int8_t>(x); }
-  inline int low_bits_i16(unsigned x) { return static_cast<int16_t>(x); }
-  inline unsigned low_bits_u8(unsigned x) { return static_cast<uint8_t>(x); }
-  inline unsigned low_bits_u16(unsigned x) { return static_cast<uint16_t>(x); }
-  inline unsigned opaque(unsigned x) { return x; }
+inline int low_bits_i8(unsigned x) { return static_cast<int8_t>(x); }
+inline int low_bits_i16(unsigned x) { return static_cast<int16_t>(x); }
+inline unsigned low_bits_u8(unsigned x) { return static_cast<uint8_t>(x); }
+inline unsigned low_bits_u16(unsigned x) { return static_cast<uint16_t>(x); }
+inline unsigned opaque(unsigned x) { return x; }
 
-  inline float from_bf16(unsigned short x) { return float_of(static_cast<uint32_t>(x) << 16); }
-  inline unsigned short to_bf16(float x) {
-    const uint32_t bits = static_cast<uint32_t>(bits_of(x));
-    const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    return static_cast<unsigned short>(choose<uint32_t>(x != x, (bits >> 16) | 0x40u, rounded));
-  }
+inline float from_bf16(unsigned short x) { return float_of(static_cast<uint32_t>(x) << 16); }
+inline unsigned short to_bf16(float x) {
+  const uint32_t bits = static_cast<uint32_t>(bits_of(x));
+  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return static_cast<unsigned short>(choose<uint32_t>(x != x, (bits >> 16) | 0x40u, rounded));
+}
 )smelt" + small_floats() +
          "\n";
 }
