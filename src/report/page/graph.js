@@ -298,7 +298,7 @@ function kinds(model, kernels, side) {
   const more = found.size - rows.length;
   return h(
       'div', {class: 'canvas', 'data-kernels': kernels.length},
-      table(['kernels that do', '>count', '>bytes'], rows, {name: 'kinds-' + side}),
+      table(['operations of a kernel', '>count', '>bytes'], rows, {name: 'kinds-' + side}),
       more > 0 ? h('p', {class: 'note'}, plural(more, 'more kind') + ' of kernels.') : null);
 }
 
@@ -373,7 +373,7 @@ export function graphSection(model) {
     min: 0,
     max: last,
     value: step(),
-    'aria-label': 'steps of fusing',
+    'aria-label': 'fusion step',
     'aria-describedby': 'readout',
     oninput: () => select({step: Number(slider.value)}, true)
   });
@@ -383,9 +383,8 @@ export function graphSection(model) {
     const what = step() === 0 ?
         'One kernel per operation.' :
         merges.map(
-                  (m) => m.copies ?
-                      operationText(model, m.into) + ' computes ' + plural(m.copies.length, 'value') + ' again' :
-                      'the kernel that began with ' + operationText(model, m.from) + ' joins that of ' +
+                  (m) => m.copies ? operationText(model, m.into) + ' recomputes ' + plural(m.copies.length, 'value') :
+                                    'the kernel of ' + operationText(model, m.from) + ' is merged into that of ' +
                           operationText(model, m.into))
                 .slice(0, 2)
                 .join('; ') +

@@ -35,7 +35,7 @@ function fewerBytes(model) {
   for (const [id, b] of sorted.slice(0, 24))
     rows.push([model.name(id), bytesText(b.unfused), bytesText(b.fused), b.fused === 0 ? 'stays on chip' : '']);
   return h(
-      'div', {class: 'panel', id: 'law-bytes'}, h('h3', null, '2. Bytes that nobody has to move'),
+      'div', {class: 'panel', id: 'law-bytes'}, h('h3', null, '2. Bytes that are no longer moved'),
       h('p', {class: 'law', 'data-saved': t.unfused_bytes - t.fused_bytes},
         bytesText(t.unfused_bytes) + ' \u2212 ' + bytesText(t.fused_bytes) + ' = ' +
             bytesText(t.unfused_bytes - t.fused_bytes) + ' saved. ',
@@ -54,18 +54,21 @@ function speed(model) {
     [
       'textbook: (operations + synchronisations) / 2',
       operations ? (operations + Math.max(0, operations - 1)) / 2 : null, 'counted',
-      'counts round trips; every array is as large as every other, and nothing is read twice'
+      'all arrays are equally large, and each is read once'
     ],
     [
       'bytes: unfused / fused', t.fused_bytes > 0 ? t.unfused_bytes / t.fused_bytes : null, 'counted',
-      'all time is memory\u2019s, at one bandwidth'
+      'memory is the only limit, at one bandwidth'
     ],
-    ['cost model', ratio(times.predicted), 'predicted', 'launches, caches, arithmetic and latency too'],
-    ['measured', ratio(times.measured), times.measured ? 'measured' : 'unknown', 'this machine, these sizes']
+    [
+      'cost model', ratio(times.predicted), 'predicted',
+      'launches, caches, arithmetic and latency cost what the model says'
+    ],
+    ['measured', ratio(times.measured), times.measured ? 'measured' : 'unknown', 'on this machine, for these sizes']
   ];
   const most = Math.max(...rows.map((r) => r[1] || 0), 1);
   return h(
-      'div', {class: 'panel', id: 'law-speed'}, h('h3', null, '3. What that gains'),
+      'div', {class: 'panel', id: 'law-speed'}, h('h3', null, '3. The speedup'),
       table(
           ['estimate', '>times as fast', '', '', 'holds when'],
           rows.map(
@@ -83,7 +86,7 @@ function why(model, times) {
   const largest = Math.max(...model.nodes.map((n) => n.bytes), 0), reasons = [];
   if (last && largest * 2 < last)
     reasons.push(
-        'arrays of ' + bytesText(largest) + ' fit the last cache (' + bytesText(last) +
+        'arrays of ' + bytesText(largest) + ' fit the last-level cache (' + bytesText(last) +
         '), so that unfused kernels find them there');
   const slow = model.fused.kernels.filter((k) => k.limited_by && k.limited_by !== 'memory').length;
   if (slow) reasons.push(plural(slow, 'fused kernel') + (slow === 1 ? ' is' : ' are') + ' not limited by memory');
@@ -91,8 +94,8 @@ function why(model, times) {
       model.machine.roofs.launch_us * model.unfused.kernels.length > 200 * times.predicted.unfused)
     reasons.push('launches alone are more than a fifth of the unfused time');
   return reasons.length ? 'Why they differ: ' + reasons.join('; ') + '.' :
-      bytes > 1 ? 'The bytes decide here; what is left between them is bandwidth that differs from kernel to kernel.' :
-                  'Fusing saves no bytes here.';
+      bytes > 1         ? 'The bytes decide here; the kernels reach different bandwidths, which explains the rest.' :
+                          'Fusing saves no bytes here.';
 }
 
 export function lawsSection(model) {

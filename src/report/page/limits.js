@@ -17,7 +17,7 @@ function roofline(model) {
                      .filter((p) => p.bytes > 0 && p.work > 0 && p.ms > 0)
                      .slice(0, 200);
   if (!roofs || points.length === 0)
-    return h('p', {class: 'note'}, 'No roofline: nothing is predicted of the kernels.');
+    return h('p', {class: 'note'}, 'No roofline: there are no predictions for these kernels.');
   const width = 560, height = 280, left = 64, bottom = 244;
   const intensity = points.map((p) => p.work / p.bytes), rate = points.map((p) => p.work / p.ms * 1e-6);
   const memory = roofs.copy_gbs || roofs.memory_gbs, ridge = roofs.gops / memory;
@@ -79,9 +79,9 @@ function roofline(model) {
         drawn,
         s('text', {class: 'axis', x: (left + width) / 2, y: height - 4, 'text-anchor': 'middle'},
           'operations per byte')),
-      h('figcaption', {class: 'note'}, 'Operations and limits of arithmetic and cache are the cost model\u2019s ',
-        mark('predicted'), roofs.copy_gbs ? [', the copy is ', mark('measured')] : null,
-        '; billions of operations a second upwards.'));
+      h('figcaption', {class: 'note'}, 'Operations, arithmetic limit and cache bandwidth: ', mark('predicted'),
+        roofs.copy_gbs ? ['; copy bandwidth: ', mark('measured')] : null,
+        '. Vertical axis: billions of operations per second.'));
 }
 
 function ledger(model) {
@@ -169,7 +169,7 @@ function counters(model) {
   return h(
       'div', null, h('h3', null, 'Counters of the GPU'),
       table(
-          ['', '>launches', '>read', '>written', '>by the plan'],
+          ['', '>launches', '>read', '>written', '>expected'],
           ['unfused', 'fused'].map(
               (side) =>
                   [side, (c[side].launches || []).length, bytesText(c[side].read_bytes),
@@ -186,8 +186,7 @@ export function limitsSection(model) {
   const stages = model.fused.stages || [];
   return h(
       'section', {id: 'limits'}, h('h2', null, 'Limits'), roofline(model), h('h3', null, 'Timeline'), times(model),
-      h('h3', null, 'Schedules that were considered'), list, depth(model), model.gpu ? counters(model) : null,
-      ledger(model),
+      h('h3', null, 'Candidate schedules'), list, depth(model), model.gpu ? counters(model) : null, ledger(model),
       details(
           'Stages of the compiler',
           table(['stage', '>time'], stages.map((st) => [st.stage, timeText(st.ms)]), {name: 'stages'})));

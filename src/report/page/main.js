@@ -19,8 +19,7 @@ const sections = [
 
 function themeButton() {
   const root = document.documentElement;
-  const button =
-      h('button', {type: 'button', id: 'theme', 'aria-label': 'colours: as the system has them, light, dark'}, 'Theme');
+  const button = h('button', {type: 'button', id: 'theme', 'aria-label': 'colours: system, light or dark'}, 'Theme');
   const set = (theme) => {
     if (theme)
       root.setAttribute('data-theme', theme);
@@ -41,9 +40,8 @@ function helpButton() {
       h('dialog', {id: 'help', 'aria-label': 'keys'}, h('h2', null, 'Keys'),
         h('table', null,
           [
-            ['1 \u2013 7', 'go to a section'], ['[ and ]', 'a step back or on'],
-            ['Tab, Enter', 'go to a kernel, a call or a cut; select or open it'], ['Esc', 'let go of what is pinned'],
-            ['?', 'this list']
+            ['1 \u2013 7', 'go to a section'], ['[ and ]', 'previous or next fusion step'],
+            ['Tab, Enter', 'go to a kernel, a call or a cut; select or open it'], ['Esc', 'unpin'], ['?', 'this list']
           ].map(([key, what]) => h('tr', null, h('td', null, h('kbd', null, key)), h('td', null, what)))),
         h('form', {method: 'dialog'}, h('button', {type: 'submit'}, 'Close')));
   document.body.append(dialog);
@@ -72,21 +70,18 @@ function keys(model) {
 function draw(json) {
   const page = document.getElementById('page');
   if (json.schema !== 'smelt.report' || json.version[0] !== 1) {
-    page.append(
-        h('p', {class: 'notice'},
-          'This page draws documents of version 1 of smelt report, and the one in it is another.'));
+    page.append(h('p', {class: 'notice'}, 'This page shows reports of version 1; the data in it has another version.'));
     return;
   }
   if (json.error) {
-    page.append(
-        h('main', null, h('h1', null, 'The program has a mistake'),
-          h('pre', {class: 'notice', id: 'error'}, json.error)));
+    page.append(h(
+        'main', null, h('h1', null, 'The program has an error'), h('pre', {class: 'notice', id: 'error'}, json.error)));
     return;
   }
   const model = new Model(json);
   const choose = (k) => select({k});
   page.append(
-      h('a', {class: 'skip', href: '#summary-start'}, 'To the content'),
+      h('a', {class: 'skip', href: '#summary-start'}, 'Skip to the content'),
       h('div', {class: 'bar-top'}, header(model),
         h('nav', {'aria-label': 'sections'},
           sections.map(

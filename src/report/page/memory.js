@@ -50,7 +50,7 @@ function strip(model, access) {
           s('g', null, s('rect', {class: 'sector', x, y: 2, width: cell, height: 16}),
             of ? s('rect', {class: access.kind, x, y: 2 + 16 * (1 - share), width: cell, height: 16 * share}) : null,
             s('title', null,
-              'bytes ' + countText((key * perLine + n) * sector) + ' on: ' +
+              'from byte ' + countText((key * perLine + n) * sector) + ': ' +
                   (of ? (of.lanes.length === 1 ? 'lane ' + of.lanes[0] :
                                                  'lanes ' + of.lanes[0] + ' to ' + of.lanes[of.lanes.length - 1]) +
                            ', ' + of.bytes.size + ' of ' + sector + ' bytes used' :
@@ -96,27 +96,27 @@ function accessRow(model, access, k, n) {
         known ? h('span', {class: 'note'}, ' ' + bytesText(access.total_sectors * model.machine.sector_bytes)) : null),
       h('td', null,
         known ? strip(model, access) :
-                h('span', {class: 'note'}, 'which ' + unit + 's depends on data that is not known here')));
+                h('span', {class: 'note'}, 'which ' + unit + 's depends on data that is not available')));
   row.title = access.index;
   return access.node >= 0 ? stands(row, [access.node]) : row;
 }
 
 function launchTable(model, launch, k) {
   const unit = model.gpu ? 'sectors' : 'lines';
-  if (launch.accesses.length === 0)
-    return h('p', {class: 'note'}, 'This launch reads and writes nothing but scratch memory.');
+  if (launch.accesses.length === 0) return h('p', {class: 'note'}, 'This launch accesses only scratch memory.');
   return h(
       'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'accesses'},
       h('table', {class: 'accesses', 'data-table': 'accesses'},
         h('thead', null,
           h('tr', null,
             [
-              'array', 'pattern', 'per lane', unit + ', of ideal', 'in all',
-              model.gpu ? 'of one warp: 128-byte lines of 4 sectors' : 'of one vector: 64-byte lines'
+              'array', 'pattern', 'per lane', unit + ' / ideal', 'total',
+              model.gpu ? 'one warp: 128-byte lines of 4 sectors' : 'one vector: 64-byte lines'
             ].map((c, i) => h('th', {scope: 'col', class: i > 1 && i < 5 ? 'figure' : null}, c)))),
         h('tbody', null, launch.accesses.map((a, n) => accessRow(model, a, k, n)))),
       launch.accesses_left_out ?
-          h('p', {class: 'note'}, 'Further accesses of this launch: ' + countText(launch.accesses_left_out) + '.') :
+          h('p', {class: 'note'},
+            'Accesses of this launch that are not listed: ' + countText(launch.accesses_left_out) + '.') :
           null);
 }
 
@@ -127,9 +127,10 @@ function compare(model, kernel, launches) {
   const accessed = known.reduce((sum, a) => sum + a.total_sectors * model.machine.sector_bytes, 0);
   const ledger = kernel.bytes_read + kernel.bytes_written;
   const ratio = ledger > 0 ? accessed / ledger : 1;
-  const why = ratio > 1.05 ? 'what is read again, or only in part, is served by caches as far as it fits' :
-      ratio < 0.95         ? 'not all of the arrays is read' :
-                             'each byte once';
+  const why = ratio > 1.05 ?
+      'elements are read more than once, or lines only in part; caches may serve the difference' :
+      ratio < 0.95 ? 'the arrays are read only in part' :
+                     'each byte is accessed once';
   return h(
       'p', {class: 'note', 'data-accessed': Math.round(accessed)},
       'Accessed: ' + bytesText(accessed) + '; arrays: ' + bytesText(ledger) + ' (' + why + '). ',
@@ -160,9 +161,9 @@ export function memorySection(model, choose) {
       body.replaceChildren(
           h('p', {class: 'note'},
             !kernel                          ? 'There are no kernels.' :
-                kernel.strategy === 'custom' ? 'The user\'s own code: what it accesses is unknown.' :
+                kernel.strategy === 'custom' ? 'The user\'s own code: its accesses are unknown.' :
                 model.json.interpreted       ? 'Not compiled: accesses are unknown.' :
-                                               'Accesses are known of the first 256 kernels.'));
+                                               'Accesses are listed for the first 256 kernels only.'));
       return;
     }
     const bad = launches.flatMap((l) => l.accesses).filter((a) => excess(a) > 1.5).length;

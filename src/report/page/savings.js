@@ -36,7 +36,7 @@ function fromKernel(model, k) {
 export function savingsCalculator(model) {
   let chain = fromKernel(model, 0);
   if (chain.length === 0) chain = [{name: 'relu', input: '4096', output: '4096'}];
-  const bytes = h('input', {type: 'text', inputmode: 'numeric', size: 4, 'aria-label': 'bytes of an element'});
+  const bytes = h('input', {type: 'text', inputmode: 'numeric', size: 4, 'aria-label': 'bytes per element'});
   const kernel = model.fused.kernels[0], first = kernel && kernel.writes[0];
   bytes.value = first ? String(Math.max(1, first.bytes / Math.max(1, first.shape.reduce((a, b) => a * b, 1)))) : '4';
   const body = h('tbody'), result = h('div', {'aria-live': 'polite', id: 'savings-result'});
@@ -46,8 +46,8 @@ export function savingsCalculator(model) {
     if (wrong >= 0 || size === null || size < 1n) {
       result.replaceChildren(
           h('p', {class: 'warn'},
-            wrong >= 0 ? 'Row ' + (wrong + 1) + ': sizes are whole numbers of elements.' :
-                         'Bytes of an element: a whole number of at least 1.'));
+            wrong >= 0 ? 'Row ' + (wrong + 1) + ': sizes are integers, in elements.' :
+                         'Bytes per element: an integer of at least 1.'));
       return;
     }
     const r = savingsOf(numbers, size);
@@ -85,7 +85,7 @@ export function savingsCalculator(model) {
   return h(
       'div', {class: 'panel', id: 'savings'}, h('h3', null, 'Savings calculator'),
       h('p', {class: 'note'},
-        'A chain that is known by its sizes alone, as smelt savings takes it. Filled from kernel 1.'),
+        'Computes what smelt savings does: bytes of a chain of operations, from sizes alone. It starts with kernel 1.'),
       h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'operations of the chain'},
         h('table', null,
           h('thead', null,
@@ -98,6 +98,6 @@ export function savingsCalculator(model) {
           onclick: () => (chain.push({name: 'op', input: '0', output: '0'}), draw())
         },
           'Add an operation'),
-        h('label', null, 'bytes of an element ', bytes)),
+        h('label', null, 'bytes per element ', bytes)),
       result);
 }

@@ -197,6 +197,6 @@ export function sourceSection(model) {
   return h(
       'section', {id: 'source'}, h('h2', null, 'Source, side by side'),
       h('p', {class: 'lead'},
-        'Hovering over a line lights what belongs to it everywhere on the page; a click pins it and brings it into view, Esc lets go. Machine code is linked by the lines of the source that its compiler names.'),
+        'Hover over a line to highlight what belongs to it on the whole page; click to pin it and scroll to it; press Esc to unpin. Machine code is linked by the compiler\u2019s line information.'),
       h('div', {class: 'panes'}, left.element, right.element));
 }

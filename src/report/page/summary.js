@@ -31,7 +31,7 @@ function rows(model) {
       'bytes moved', bytesText(t.unfused_bytes), bar(t.unfused_bytes / most, 'load'), bytesText(t.fused_bytes),
       bar(t.fused_bytes / most, 'load'), mark('counted')
     ],
-    ['bytes at least', '', '', bytesText(t.ideal_bytes), bar(t.ideal_bytes / most, 'load'), mark('counted')]
+    ['ideal bytes', '', '', bytesText(t.ideal_bytes), bar(t.ideal_bytes / most, 'load'), mark('counted')]
   ];
   for (const kind of ['measured', 'predicted']) {
     const known = times[kind];
@@ -62,7 +62,7 @@ function rows(model) {
 function advice(model) {
   const changes = model.fused.changes || [];
   if (changes.length > 0)
-    return ['Worth most: ' + changes[0].change + '; predicted to gain ' + timeText(changes[0].gain_ms) + '.'];
+    return ['Best change: ' + changes[0].change + '; predicted to gain ' + timeText(changes[0].gain_ms) + '.'];
   const cuts = model.fused.decisions.filter((d) => !d.fused && d.remedy && !d.remedy.startsWith('nothing'))
                    .sort((a, b) => b.bytes - a.bytes);
   if (cuts.length > 0)
@@ -72,8 +72,9 @@ function advice(model) {
     ];
   const t = model.fused.traffic;
   return [
-    t.fused_bytes <= t.ideal_bytes ? 'Nothing left: every input is read once and every output is written once.' :
-                                     'No change is predicted to gain 5 % or more.'
+    t.fused_bytes <= t.ideal_bytes ?
+        'Nothing is left to fuse: every input is read once and every output is written once.' :
+        'No change is predicted to gain 5 % or more.'
   ];
 }
 
@@ -90,16 +91,15 @@ function notices(model) {
   if (json.problem) made.push('The program was not built or run as a whole: ' + json.problem.split('\n')[0]);
   if (json.interpreted && !json.problem)
     made.push(
-        'Not compiled: there is no compiler on this machine, and the plan is what kernels would be. ' +
+        'Not compiled: this machine has no compiler. The plan shows the kernels that would be built. ' +
         json.machine.missing.split('\n')[0]);
   if (!json.machine.present && model.gpu)
     made.push(
-        'There is no such GPU on the machine that wrote this page: times and occupancy are unknown. smelt report on a machine with one has them.');
+        'This page was written on a machine without such a GPU, so times and occupancy are unknown. Run smelt report on a machine that has one.');
   const custom = model.fused.kernels.filter((k) => k.strategy === 'custom').length;
-  if (custom)
-    made.push(plural(custom, 'kernel') + ' of the user\'s own code: what it reads and writes inside is unknown.');
+  if (custom) made.push(plural(custom, 'kernel') + ' of the user\'s own code: the accesses inside are unknown.');
   const batches = model.fused.kernels.filter((k) => k.strategy === 'batch').length;
-  if (batches) made.push(plural(batches, 'launch') + ' of independent work of like kind, side by side.');
+  if (batches) made.push(plural(batches, 'launch') + ' of independent, similar work (a batch).');
   return made.map((text) => h('p', {class: 'notice', role: 'note'}, text));
 }
 

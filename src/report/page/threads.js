@@ -75,11 +75,11 @@ function builtRows(model, kernel, launch) {
     [
       'shared memory per block',
       built                           ? bytesText(built.shared_bytes) :
-          launch.dynamic_shared_bytes ? [bytesText(launch.dynamic_shared_bytes), ' and what is static: ', unknown()] :
+          launch.dynamic_shared_bytes ? [bytesText(launch.dynamic_shared_bytes), ' dynamic; static: ', unknown()] :
                                         unknown()
     ],
     ['spilled per thread', built ? bytesText(built.local_bytes) : unknown()],
-    ['blocks on a multiprocessor', loaded ? countText(built.workgroups_per_processor) : unknown()],
+    ['blocks per multiprocessor', loaded ? countText(built.workgroups_per_processor) : unknown()],
     ['occupancy', loaded ? significant(100 * built.occupancy) + ' %' : unknown()]
   ];
   const limits = model.machine.limits;
@@ -93,7 +93,7 @@ function builtRows(model, kernel, launch) {
     const least = Math.min(byThreads, byRegisters, byShared);
     rows.push([
       'limited by',
-      built.workgroups_per_processor < least ? 'blocks that a multiprocessor may have' :
+      built.workgroups_per_processor < least ? 'the number of blocks per multiprocessor' :
           least === byThreads                ? 'threads' :
           least === byRegisters              ? 'registers' :
                                                'shared memory'
@@ -118,7 +118,7 @@ function gpuLaunch(model, kernel, launch) {
     holder.replaceChildren(picture(model, launch, t));
     const known = launch.loops.filter((l) => l.elements !== undefined && !l.peeled);
     list.replaceChildren(
-        known.length === 0 ? h('p', {class: 'note'}, 'Which elements a thread has changes from block to block here.') :
+        known.length === 0 ? h('p', {class: 'note'}, 'The elements of a thread differ from block to block here.') :
                              table(
                                  ['a loop over', 'takes elements', '>at a time'], known.map((l) => {
                                    const made = elementsOf(l, team, t % team, 9);
@@ -132,15 +132,15 @@ function gpuLaunch(model, kernel, launch) {
   };
   input.addEventListener('input', draw);
   draw();
-  const what = launch.cluster > 1 ? plural(launch.cluster, 'block') + ' (a cluster) to an iteration' :
-      perBlock > 1                ? perBlock + ' iterations to a block, ' + plural(team, 'thread') + ' each' :
-                                    'a block to an iteration';
+  const what = launch.cluster > 1 ? plural(launch.cluster, 'block') + ' (a cluster) per iteration' :
+      perBlock > 1                ? perBlock + ' iterations per block, ' + plural(team, 'thread') + ' each' :
+                                    'one block per iteration';
   return h(
       'div', {class: 'launch', 'data-workgroups': launch.workgroups, 'data-threads': launch.threads},
       h('p', {class: 'lead'}, h('code', null, launch.function),
         ': ' + plural(launch.workgroups, 'block') + ' of ' + plural(launch.threads, 'thread') + ', ' +
-            plural(launch.iterations, 'iteration') + ', ' + what +
-            (launch.parts ? '; all parts of the batch together' : '') + '. ',
+            plural(launch.iterations, 'iteration') + ', ' + what + (launch.parts ? ', in all parts of the batch' : '') +
+            '. ',
         mark('counted')),
       h('div', {class: 'pair'}, h('div', null, holder, h('label', null, 'Thread ', input), list),
         builtRows(model, kernel, launch)));
@@ -152,8 +152,8 @@ function cpuLaunch(model, launch) {
   return h(
       'div', {class: 'launch', 'data-iterations': launch.iterations},
       h('p', {class: 'lead'},
-        plural(launch.iterations, 'iteration') + ', at least ' + countText(launch.grain) +
-            ' to a thread at a time: work for ' + plural(Math.min(threads, pieces), 'thread') + ' of ' + threads + '. ',
+        plural(launch.iterations, 'iteration') + ', at least ' + countText(launch.grain) + ' per task: work for ' +
+            plural(Math.min(threads, pieces), 'thread') + ' of ' + threads + '. ',
         mark('counted')),
       vectors.length === 0 ?
           null :

@@ -78,7 +78,7 @@ function draw(model, element) {
               row.node.label && row.node.label !== row.node.op ? row.node.label + '.' + row.node.op : row.node.op)),
           h('td', null, '[' + row.step.index.join(', ') + ']',
             row.step.more ? h('span', {class: 'note'}, ' of ' + countText(row.step.more + row.args.length)) : null,
-            row.alike ? h('span', {class: 'note'}, ' and ' + countText(row.alike) + ' like it') : null),
+            row.alike ? h('span', {class: 'note'}, ' and ' + countText(row.alike) + ' similar') : null),
           h('td', null, flow(model, row, false)), h('td', null, flow(model, row, true)),
           h('td', {class: 'figure'}, row.kernel + 1));
     return stands(tr, [row.step.node]);
@@ -99,7 +99,7 @@ function draw(model, element) {
       mark('counted')),
     h('p', {class: 'legend'}, chip('load', 'L memory'), ' ', chip('store', 'S memory'), ' ',
       chip('register', 'on chip'), ' ', chip('constant', 'constant')),
-    h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'the way of a value'},
+    h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'the path of a value'},
       h('table', {'data-table': 'way'},
         h('thead', null,
           h('tr', null,
@@ -112,10 +112,10 @@ function draw(model, element) {
 
 export function valueSection(model) {
   const elements = model.json.trace.elements;
-  const section = h('section', {id: 'value'}, h('h2', null, 'A value\u2019s way'));
+  const section = h('section', {id: 'value'}, h('h2', null, 'The path of a value'));
   if (elements.length === 0) {
-    section.append(
-        h('p', {class: 'note'}, 'No values are recorded: ' + (model.json.trace.reason || 'there is no element') + '.'));
+    section.append(h(
+        'p', {class: 'note'}, 'No values were recorded: ' + (model.json.trace.reason || 'there is no element') + '.'));
     return section;
   }
   const many = model.json.graph.outputs.length > 1;
@@ -124,12 +124,12 @@ export function valueSection(model) {
       h('select', {'aria-label': 'element', id: 'element'}, elements.map((e, i) => h('option', {value: i}, name(e))));
   const typed =
       h('input',
-        {type: 'text', class: 'index', 'aria-label': 'index of a recorded element', placeholder: 'index, as 0, 3'});
+        {type: 'text', class: 'index', 'aria-label': 'index of a recorded element', placeholder: 'index, e.g. 0, 3'});
   const found = h('span', {class: 'note', 'aria-live': 'polite'});
   typed.addEventListener('change', () => {
     const wanted = (typed.value.match(/\d+/g) || []).map(Number).join();
     const at = elements.findIndex((e) => e.index.join() === wanted);
-    found.textContent = at < 0 ? 'not recorded; recorded are the elements of the list' : '';
+    found.textContent = at < 0 ? 'not recorded; choose one of the list' : '';
     if (at >= 0) select({e: at});
   });
   picker.addEventListener('change', () => select({e: Number(picker.value)}));
