@@ -13,7 +13,8 @@ from .. import _smelt
 from ._partition import COPY, Partition, Piece, partition
 from ._trace import DTYPES, Program, Unsupported, is_size, size_tree, tensors_of, why_not
 
-_BY_DTYPE = sorted(DTYPES.items(), key=lambda item: _smelt.dtype_number(item[1]))
+_NUMBERED = {_smelt.dtype_number(dtype): torch_dtype for torch_dtype, dtype in DTYPES.items()}
+_BY_NUMBER = [_NUMBERED.get(number) for number in range(max(_NUMBERED) + 1)]  # None: a dtype that no graph of torch has
 
 
 class Compiled:
@@ -180,7 +181,7 @@ def call_of_steps(slots: int, constants: list[Any], steps: list[dict[str, Any]],
     guards = torch._C._dynamo.guards
     several = torch.cuda.is_available() and torch.cuda.device_count() > 1
     call = _smelt.GraphCall(
-        torch.Tensor, slots, constants, steps, returned, [dtype for dtype, _ in _BY_DTYPE], guards._empty_strided_cpu,
+        torch.Tensor, slots, constants, steps, returned, _BY_NUMBER, guards._empty_strided_cpu,
         _empty_cuda if several else getattr(guards, "_empty_strided_cuda", None),
     )
     setattr(call, "_boxed_call", True)  # of the object: what wraps it copies its attributes
