@@ -51,6 +51,7 @@ _ELEMENTWISE: dict[str, tuple[str, Any]] = {
     "prims.add": ("default", e.add), "prims.sub": ("default", e.sub), "prims.mul": ("default", e.times), "prims.div": ("default", e.prim_divide),
     "prims.fmod": ("default", "fmod"), "prims.remainder": ("default", lambda a, b: e.binary("%", a, b)), "prims.pow": ("default", e.power),
     "prims.hypot": ("default", "hypot"), "prims.atan2": ("default", "atan2"), "prims.reciprocal": ("default", "reciprocal"),
+    "prims.fma": ("default", "fma"),
     "prims.sqrt": ("default", "sqrt"), "prims.rsqrt": ("default", "rsqrt"), "prims.cbrt": ("default", "cbrt"), "prims.exp": ("default", "exp"),
     "prims.exp2": ("default", "exp2"), "prims.expm1": ("default", "expm1"), "prims.log": ("default", "log"), "prims.log2": ("default", "log2"),
     "prims.log10": ("default", "log10"), "prims.log1p": ("default", "log1p"), "prims.sin": ("default", "sin"), "prims.cos": ("default", "cos"),
