@@ -337,7 +337,7 @@ class SMELT_API Array : public Methods<Array> {
 extern template class Methods<Array>;
 /// \endcond
 
-/// What an operator takes: an array, a number or a size, with the place where it stands.
+/// What an operator takes: an array, a number or a size, with the place where it is.
 class Located {
  public:
   /// As an array.

@@ -99,7 +99,7 @@ Array output_array(PyObject* object, Buffer& buffer) {
 
 namespace {
 
-// The buffers of a call: those of a few arrays stand on the stack. They do not move.
+// The buffers of a call: those of a few arrays are on the stack. They do not move.
 class Buffers {
  public:
   Buffer& add() {
@@ -167,7 +167,7 @@ std::vector<Exchanged> exchanged_of(PyObject* const* arguments, size_t count) {
 }
 
 // The stream that the library of an argument works in on its GPU, while this lives: nothing has to
-// wait then, and memory that is dropped is used again behind the call.
+// wait then, and memory that is dropped is used again after the call.
 std::optional<StreamScope> scope_of(const std::vector<Exchanged>& exchanged) {
   for (const auto& [argument, api, tensor] : exchanged) {
     if (!tensor || tensor->device.type != dlpack::DeviceType::Cuda) continue;

@@ -1,4 +1,4 @@
-// Functions: tracing, calls, and what they tell of themselves.
+// Functions: tracing, calls, and what they report about themselves.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -40,7 +40,7 @@ struct NamedBody;  // of elementwise(): its steps
 // A call of the user's own code; its results are expressions that share it.
 struct CustomStep {
   std::shared_ptr<const CustomCode> code;
-  size_t inputs = 0;  // of the arguments; behind them stand the dtype and the sizes of every result
+  size_t inputs = 0;  // of the arguments; after them come the dtype and the sizes of every result
 };
 
 // A gradient; its results are expressions that share it.

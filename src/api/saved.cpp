@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kMagic = "smelt-saved-1\n";
 constexpr int64_t kMostBytes = int64_t{16} << 30;
-constexpr size_t kFrame = kMagic.size() + 16;  // the magic, the length of the contents, the checksum behind them
+constexpr size_t kFrame = kMagic.size() + 16;  // the magic, the length of the contents, the checksum after them
 
 std::string framed(const std::string& contents) {
   ByteWriter length, sum;
@@ -115,7 +115,7 @@ void write_program(ByteWriter& out, const Special& special, const std::string& g
   out.number(special.threads);
 }
 
-// The arguments that calls are checked for are those that the program has, and behind them are the
+// The arguments that calls are checked for are those that the program has, and after them are the
 // captured arrays.
 void check_types(const Special& special, const std::vector<InputType>& types, const std::vector<Array>& captured) {
   const Graph& graph = special.program;

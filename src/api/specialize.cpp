@@ -295,7 +295,7 @@ SpecialPtr Specializer::latest() const {
   return latest == specials.end() ? nullptr : *latest;
 }
 
-// As the language has it for numbers written in a program: 300 is an error beside u8, and not 255.
+// As the language has it for numbers written in a program: 300 is an error with u8, and not 255.
 static void check_numbers(const Special& special, const Arguments& arguments, const Naming& naming) {
   for (const auto& [argument, dtype] : special.number_uses) {
     const Tensor& number = arguments.arrays[argument]->tensor;
@@ -480,7 +480,8 @@ SpecialPtr Specializer::make(const Arguments& arguments, const Build& build, con
   return special;
 }
 
-// What tells arguments from an executable, and how near they are: the more agrees, the nearer.
+// What distinguishes arguments from those of an executable, and how near they are: the more agrees,
+// the nearer.
 struct Difference {
   int nearness;
   std::string text;

@@ -25,10 +25,10 @@ struct Arguments {
   bool is_weak(size_t i) const { return !weak.empty() && weak[i]; }
 };
 
-// A program for arguments of these types, with the arrays that it uses beside them.
+// A program for arguments of these types, with the arrays that it uses besides them.
 struct Traced {
   Graph graph;
-  std::vector<Array> captured;  // behind the arguments
+  std::vector<Array> captured;  // after the arguments
 };
 // The axes of an array as they lie in memory, the outermost first, where they lie without a gap in
 // another order than they have; empty where they do not, and where the array is so small that
@@ -141,7 +141,7 @@ class Specializer {
     check_options(options_);
   }
 
-  // `compiled`, when given, tells whether one had to be compiled. Throws UserError for a number
+  // `compiled`, when given, says whether one had to be compiled. Throws UserError for a number
   // that does not fit what it meets.
   SpecialPtr find(const Arguments& arguments, const Build& build, bool* compiled = nullptr);
   std::vector<SpecialPtr> all() const;

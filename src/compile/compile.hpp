@@ -257,7 +257,7 @@ class Executable {
 };
 
 Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options = {});
-// All that the code of this device depends on beside its source.
+// All that the code of this device depends on besides its source.
 std::string code_identity(const Machine& device, const runtime::NvrtcOptions& options = {});
 
 // Arrays in the memory of a GPU. The tensor's memory is freed with its last owner, after the GPU is

@@ -26,7 +26,7 @@ namespace {
 constexpr int64_t kSharedWithoutAsking = 48 << 10;
 constexpr int kClusterWithoutAsking = 8;
 
-// The functions of a source, each by itself behind what stands before the first: compiled side by
+// The functions of a source, each with what comes before the first: compiled side by
 // side, they take as long as the longest of them, and what no call needs is never compiled.
 std::string with_only(const std::string& source, const std::string& begin, const std::string& function) {
   size_t at = source.find(begin);
@@ -59,7 +59,7 @@ bool takes(const GpuFunction& function, const SizeBinding& sizes) { return holds
 
 }  // namespace
 
-// The library's size stands for what its version does not tell.
+// The library's size stands for what its version does not say.
 std::string code_identity(const Machine& device, const runtime::NvrtcOptions& options) {
   if (!device.identity.empty()) return device.identity;
   if (device.llvm) return fmt::format("object\nsmelt {}\n{}", SMELT_VERSION, device.llvm->identity());

@@ -26,7 +26,7 @@ TensorView row_major(const TensorView& like, uint64_t address) {
   } catch (const UserError& e) {
     throw UserError(place + ": " + e.what());
   } catch (const InternalError& e) {
-    // Its message ends with how to report it, which stands once.
+    // Its message ends with how to report it, which is printed once.
     std::string text = e.what();
     const std::string before = "internal error in smelt: ";
     if (text.rfind(before, 0) == 0) text = text.substr(before.size());

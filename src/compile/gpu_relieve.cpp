@@ -33,11 +33,11 @@ int64_t bytes_of(const Executable::State& state, NodeId id) {
   return element_count(evaluate(node.shape, state.target.sizes)) * size_of(node.dtype);
 }
 
-// What two kernels would move beyond one, when the second begins behind this node.
+// What two kernels would move beyond one, when the second begins after this node.
 int64_t cost_of_split(const Executable::State& state, const plan::FusionGroup& group, NodeId last) {
   const Graph& graph = state.graph;
   std::set<NodeId> crossing, read[2];
-  std::map<NodeId, std::set<NodeId>> sources;  // computing nodes and inputs behind views
+  std::map<NodeId, std::set<NodeId>> sources;  // computing nodes and inputs under views
   const std::set<NodeId> inside(group.nodes.begin(), group.nodes.end()),
       inputs(group.inputs.begin(), group.inputs.end());
   for (const NodeId id : group.nodes) {

@@ -66,7 +66,7 @@ std::vector<int> numbers_in(std::string_view text) {
 
 using Place = std::pair<int, int>;  // line, column
 
-// `.loc FILE LINE COLUMN`, and where what stands there was inlined.
+// `.loc FILE LINE COLUMN`, and where the code there was inlined.
 struct Location {
   Place at;
   std::optional<Place> inlined_at;

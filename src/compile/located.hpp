@@ -8,7 +8,7 @@
 
 namespace smelt {
 
-// LLVM IR with debug locations: every instruction is at the line of the text where it stands.
+// LLVM IR with debug locations: every instruction has the line of the text where it is.
 std::string with_locations(const std::string& ir_text);
 
 // PTX or assembly without its directives for locations, which become the numbers of lines.

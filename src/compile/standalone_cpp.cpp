@@ -26,7 +26,7 @@ std::string comment(const StandaloneText& file) {
          "// must be those of the compiled program to the bit (g++ 12 and later need it not for products).\n\n";
 }
 
-// The most of one thread's scratch, and all memory: slots one behind the other.
+// The most of one thread's scratch, and all memory: slots one after the other.
 std::string size_functions(const StandaloneText& file) {
   std::string most = "0LL";
   for (const StandaloneRun& run : file.runs()) {

@@ -29,7 +29,7 @@ struct Binding {
   int index = 0;  // input of the graph, output of the graph, or slot
 };
 
-// A function as it stands on a GPU.
+// A function as it is on a GPU.
 struct GpuCode {
   std::shared_ptr<runtime::GpuModule> module;  // empty without a GPU
   runtime::FunctionHandle handle = nullptr;
@@ -117,7 +117,7 @@ struct Prepared {
   };
   std::vector<Dims> input_dims, output_dims;
   Arena arena;
-  int64_t scratch_bytes = 0;  // of the hungriest launch, all threads; stands behind the arena
+  int64_t scratch_bytes = 0;  // of the launch that needs most, all threads; comes after the arena
   std::vector<Launch> launches;
 };
 
@@ -194,7 +194,7 @@ std::shared_ptr<const Prepared> prepared_for(const Executable::State& state, std
                                              const std::vector<TensorView>& inputs,
                                              const std::vector<TensorView>& outputs);
 
-// Bytes that all threads of the hungriest launch need beside arrays; `sizes` has kLaunchThreads
+// Bytes that all threads of the launch that needs most need besides arrays; `sizes` has kLaunchThreads
 // too.
 int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes);
 
@@ -218,7 +218,7 @@ std::vector<TensorView> direct_outputs(const Executable::State& state, const std
                                        std::vector<size_t>& aside);
 // Per output: the first that is the same node, into which it was computed.
 std::vector<size_t> first_outputs(const Graph& graph);
-// Per output: whether it shares memory with an input in whose place it may not stand, or with an
+// Per output: whether it shares memory with an input in whose place it may not be, or with an
 // output before it.
 std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                                  const std::vector<InPlaceArrays>& in_place);
@@ -239,7 +239,7 @@ void build_for_cpu(Executable::State& state, bool tuned);
 
 // Emits every kernel of the state, compiles and loads what calls with these sizes need; `times`
 // gets the stages. Without a GPU everything is compiled, to see that it can be. Kernels may be made
-// again with other schedules than the plan's: the groups tell.
+// again with other schedules than the plan's: the groups say.
 void build_for_gpu(Executable::State& state, bool tuned);
 // Everything that a cubin depends on.
 std::string gpu_cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source);

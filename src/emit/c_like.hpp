@@ -14,7 +14,7 @@
 
 namespace smelt::emit {
 
-// How a function has boxes of an array copied: an argument behind those of the params.
+// How a function has boxes of an array copied: an argument after those of the params.
 struct BoxMap {
   int param;
   std::vector<IntExpr> extents, strides;  // in elements, over the Size params; the first stride is 1
@@ -38,7 +38,7 @@ struct DeviceFunction {
 //   u64 words[capacity * words]     per part: addresses, numbers and sizes
 //   u32 first[capacity]             per part: workgroups before it; ascending, every part has one or more
 //   u32 count, shift                parts; `near` has an entry for each 2^shift workgroups
-//   u16 near[kNear + 1]             the part with workgroup n << shift; behind the last workgroup, the last part
+//   u16 near[kNear + 1]             the part with workgroup n << shift; after the last workgroup, the last part
 //   u8 body[capacity]               per part
 struct BatchTable {
   static constexpr int kNear = 64;
@@ -74,7 +74,7 @@ struct DevicePhase {
 
 struct DeviceSource {
   std::string text;
-  std::string begin;  // what every function in the text begins with; what stands before the first is for all of them
+  std::string begin;  // what every function in the text begins with; what comes before the first is for all of them
   std::vector<DevicePhase> phases;
   BatchTable table;  // of a batch
 };
@@ -104,7 +104,7 @@ struct CLike {
   // Those of four neighbours into an array; `whole`: the number of the first is a multiple of 4.
   std::string (*random_words)(UsedHelpers& used, int draw, bool whole, const std::vector<std::string>& args,
                               const std::string& first, const std::string& words) = nullptr;
-  // Joins `value` to what stands at `element`, atomically.
+  // Joins `value` to what is at `element`, atomically.
   std::string (*join)(UsedHelpers& used, Op op, DType dtype, bool scratch, const std::string& element,
                       const std::string& value) = nullptr;
   // The declaration of a phase's function up to its opening brace, and its first lines.
@@ -120,7 +120,7 @@ struct CLike {
     std::vector<Array> arrays;            // in their order
     bool part = false;                    // a body of a batch
     int boxes = 0;                        // further parameters that say how boxes of arrays are copied
-    int beside = 0;                       // threads of a workgroup beside the team
+    int beside = 0;                       // threads of a workgroup outside the team
     int scratch = 0;  // what shared memory whose size is known at the call begins at multiples of; 0: there is none
   };
   std::string_view begin;  // what every signature begins with

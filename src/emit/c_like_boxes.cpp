@@ -1,4 +1,4 @@
-// Parts of a pipeline that come as boxes of arrays: one thread beside the team has them copied as
+// Parts of a pipeline that come as boxes of arrays: one thread outside the team has them copied as
 // long as there are stages that the team has left, and the team goes from part to part as they
 // come.
 #include <algorithm>
@@ -23,7 +23,7 @@ int share_of(int threads, int resident) {
 
 }  // namespace
 
-// A warp beside the team has boxes copied, where that leaves registers enough; else four, which
+// A warp outside the team has boxes copied, where that leaves registers enough; else four, which
 // give theirs to the team.
 PhasePrinter::Beside PhasePrinter::threads_beside() const {
   if (!takes_boxes_) return {};
@@ -199,7 +199,7 @@ void PhasePrinter::weighed_part_of_boxes(const Loop& s, const std::string& part,
   rescale(weigh);
 }
 
-// Multiplications must not stand behind a condition that the compiler does not see to hold for all
+// Multiplications must not be under a condition that the compiler does not see to hold for all
 // threads: they would wait for each other (C7519 of ptxas). So the first part, which has none
 // before it, is done ahead of the loop.
 void PhasePrinter::pipeline_of_boxes(const Loop& s) {

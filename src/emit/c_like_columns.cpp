@@ -34,7 +34,7 @@ void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
   tile.row = tile.columns / tile.lanes;
   tile.rows = team_.threads / std::max(tile.row, warp);
   // Those that have no room in shared memory side by side follow each other through it.
-  int bytes = 0;  // of the widest value, and of an index beside it
+  int bytes = 0;  // of the widest value, and of its index
   for (const Combine* s : group) {
     const auto size = [&](LocalId id) { return id < 0 ? 0 : size_of(kernel_.locals[static_cast<size_t>(id)].dtype); };
     bytes = std::max(bytes, size(s->local) + size(s->index_local));

@@ -95,7 +95,7 @@ void PhasePrinter::multiply_weights(const kernel::Matrix& s, const char* stage) 
   line("{}<Tile{}>({}, p{}, {}, t);", used_("multiply_held"), f, sums_of(f), f, stage_of(s.columns, stage));
 }
 
-// Parts are made as many iterations ahead as there are stages for. Behind the barrier of an
+// Parts are made as many iterations ahead as there are stages for. After the barrier of an
 // iteration every thread sees its part, and nobody uses the stage any more that the next part goes
 // to. Units that go on alone still have the part before then.
 void PhasePrinter::pipeline(const Loop& s) {

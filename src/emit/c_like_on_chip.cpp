@@ -1,5 +1,5 @@
 // Targets whose threads meet in the memory of their workgroup alone. A team is a workgroup, and
-// whatever waits at a barrier stands where all of its threads come by.
+// whatever waits at a barrier is where all of its threads come by.
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
 
@@ -71,7 +71,7 @@ void PhasePrinter::scan_on_chip(const Scan& s, const ScanText& text) {
   const bool restarts = s.restarts != kNoExpr;
   const int n = text.number, threads = team_.threads, lanes = vector_.lanes;
   const std::string& type = text.running;
-  // to = a joined with b, which comes behind it
+  // to = a joined with b, which comes after it
   const auto join = [&](const std::string& to, const std::string& a, const std::string& b) {
     const std::string joined = fmt::format("({})({})", text.type, apply(s.op, t, {"a", "b"}));
     if (!restarts) return line("{{ const {0} a = {1}, b = {2}; {3} = {4}; }}", type, a, b, to, joined);

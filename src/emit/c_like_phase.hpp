@@ -74,7 +74,7 @@ struct Printing {
 };
 std::vector<Printed> print_variants(const Kernel& kernel, size_t phase, const std::string& name,
                                     const Printing& printing);
-// All functions of a kernel behind those of `helpers` that they need.
+// All functions of a kernel after those of `helpers` that they need.
 DeviceSource print_kernel(const Kernel& kernel, const Printing& printing, const HelperList& helpers);
 bool draws(const Kernel& kernel);
 inline bool is_shuffle(const Expr& e) {
@@ -86,7 +86,7 @@ class PhasePrinter {
  public:
   PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, const Function& function);
   std::string print(const std::string& name);
-  // The phase behind it, run by the workgroup that is done last; print() takes it in.
+  // The phase after it, run by the workgroup that is done last; print() takes it in.
   void end_with(PhasePrinter& last);
 
   int workgroup() const { return team_.workgroup + beside_.threads; }
@@ -152,7 +152,7 @@ class PhasePrinter {
   void weigh_rows(const kernel::Matrix& s);
   bool fresh_ = false;  // what is multiplied next is added to nothing
   // c_like_boxes.cpp
-  // Threads beside the team, of which one gets the boxes of a pipeline on their way, and registers
+  // Threads outside the team, of which one gets the boxes of a pipeline on their way, and registers
   // that each is left with and that one of the team gets; 0: as many as the others.
   struct Beside {
     int threads = 0, left = 0, taken = 0;

@@ -1,7 +1,7 @@
 // Running values over the lanes of a Vector loop: what a thread has, then its warp, then the
 // workgroup, then what came before.
 //
-// What stands between two scans of a loop is computed for all groups of lanes before the scan, and
+// What is between two scans of a loop is computed for all groups of lanes before the scan, and
 // what follows for all groups after it.
 #include <algorithm>
 

@@ -77,7 +77,7 @@ std::string low_bits(const CLike& as, UsedHelpers& used, DType t, const std::str
   return fmt::format("({}){}((unsigned)({}))", type_of(as, t), used(fmt::format("low_bits_{}", name_of(t))), x);
 }
 
-// The columns "C" of ops.def with operands for $a, $b and $c, each behind `cast`. Behind "@", up to
+// The columns "C" of ops.def with operands for $a, $b and $c, each after `cast`. After "@", up to
 // the parenthesis, is the name of a helper.
 std::string filled(const CLike& as, UsedHelpers& used, std::string_view form, DType t,
                    const std::vector<std::string>& args, const std::string& cast = "") {

@@ -138,7 +138,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
   vector_ = {};
 }
 
-// Loops run by every lane alike stand between runs of simple statements.
+// Loops run by every lane alike are between runs of simple statements.
 void PhasePrinter::nested_body(const Loop& around, const std::vector<kernel::BlockAccesses>& blocks) {
   std::vector<const Stmt*> run;
   size_t next = 0;

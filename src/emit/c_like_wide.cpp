@@ -33,7 +33,7 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<kernel::AdjacentL
   return made;
 }
 
-// Each as the statement that makes it, behind the block; its parts are collected before.
+// Each as the statement that makes it, after the block; its parts are collected before.
 std::vector<std::pair<ExprId, std::string>> PhasePrinter::collect_stores(
     const std::vector<const Stmt*>& stmts, const std::vector<kernel::AdjacentStores>& runs) {
   std::vector<std::pair<ExprId, std::string>> wide;

@@ -227,7 +227,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
   vector_ = nullptr;
 }
 
-// Runs of simple statements are loops over the lanes; what stands between them goes on for all
+// Runs of simple statements are loops over the lanes; what is between them goes on for all
 // lanes together.
 void PhasePrinter::lane_runs(const std::vector<Stmt>& body) {
   const std::string var = symbol(vector_->var);

@@ -158,7 +158,7 @@ DeviceSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int6
   }
   std::string head;
   for (const Kernel& body : batch.bodies) head += fmt::format("// {}\n{}", body.name, c_like::comment_on_params(body));
-  // Read where it stands, whatever the index: no thread makes a copy of it.
+  // Read where it is, whatever the index: no thread makes a copy of it.
   const bool in_place = target.compute >= 70 && target.nvrtc >= 11070;
   functions = fmt::format("\n#define SMELT_TABLE {}\n", in_place ? "__grid_constant__" : "") +
               table_text(source.table) + bodies_text + functions;

@@ -18,7 +18,7 @@ HelperList matrix_helpers(const kernel::Kernel& kernel);
 HelperList box_helpers();
 // The registers of a group's sums as inline assembler names them, and as its operands.
 std::pair<std::string, std::string> sums_of_group(int sums);
-HelperList chain_helpers(const kernel::Kernel& kernel);  // behind those of matrix units
+HelperList chain_helpers(const kernel::Kernel& kernel);  // after those of matrix units
 HelperList scan_grid_helpers();
 // Those that the module of a kernel may have.
 HelperList helpers(const kernel::Kernel& kernel, const CudaTarget& target);

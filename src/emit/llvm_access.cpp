@@ -142,8 +142,8 @@ std::string PhasePrinter::masked_call(const std::string& what, std::string_view 
                      pointer, align, lanes, mask, type, value);
 }
 
-// The elements behind a vector of pointers. LLVM 19 ends in an illegal instruction where it has to
-// fill the lanes up to a power of two: other numbers are taken in parts that are one.
+// The elements that a vector of pointers points to. LLVM 19 ends in an illegal instruction where it
+// has to fill the lanes up to a power of two: other numbers are taken in parts that are one.
 std::string PhasePrinter::gather(int scope, const std::string& element, const std::string& pointers, int align,
                                  const std::string& mask) {
   const int lanes = vector_.lanes, part = lanes & -lanes;
@@ -191,7 +191,7 @@ Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {
   return load_lanes(p, *access, mask, other);
 }
 
-// Behind a mask that is one for all lanes.
+// Under a mask that is one for all lanes.
 std::optional<Value> PhasePrinter::load_where(const Place& p, const kernel::LaneAccess& access, const Value& mask,
                                               const Value& other) {
   using Form = kernel::LaneAccess::Form;

@@ -49,7 +49,7 @@ void PhasePrinter::list_places(const Value& places, const Value& holds, int labe
     line(fmt::format("store i64 {}, ptr %found{}", name(scope, fmt::format("add i64 {}, {}", found, more)), label));
     return;
   }
-  // Every lane is written behind those found before it; one of which the condition does not hold,
+  // Every lane is written after those found before it; one of which the condition does not hold,
   // the next overwrites.
   std::string at = found;
   for (int lane = 0; lane < lanes; ++lane) {

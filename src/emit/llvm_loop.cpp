@@ -58,7 +58,7 @@ static std::optional<bool> leaves_lanes(const std::vector<Stmt>& body, kernel::L
   return std::nullopt;
 }
 
-// What the loop changes is not known from before any more, neither in its body nor behind it.
+// What the loop changes is not known from before any more, neither in its body nor after it.
 void PhasePrinter::enter_loop(const Loop& s, const Changes& changes) {
   forget(changes);
   for (size_t id = 0; id < slots_.size(); ++id) {
@@ -211,7 +211,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
   vector_.changes = changes;
   const bool anywhere = begins_of(s) == 1;
   const bool brief = rare_ && anywhere;
-  // Only behind this do expressions depend on the lane; where to stream is one for all.
+  // Only after this do expressions depend on the lane; where to stream is one for all.
   const std::optional<Stream> stream = brief || (count && *count < s.lanes) ? std::nullopt : find_stream(s, extent);
   vector_.loop = &s;
   vector_.var = s.var;
@@ -232,7 +232,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
   scopes_.back().text += fmt::format("pre{}:\n{}{}exit{}:\n", label, pre, steps, label);
 }
 
-// The loop of streaming stores. Where rows of scratch are read in lines, it stands there twice:
+// The loop of streaming stores. Where rows of scratch are read in lines, it is there twice:
 // steps may begin at lines of what is stored that are no lines of the scratch.
 std::string PhasePrinter::stream_steps(const Loop& s, int label, const FullSteps& steps) {
   streams_ = true;
@@ -296,7 +296,7 @@ std::string PhasePrinter::some_steps(const Loop& s, const Value& full, int label
       full.text, after);
 }
 
-// The same with a loop of streaming stores beside the plain one. The body under a mask serves both
+// The same with a loop of streaming stores besides the plain one. The body under a mask serves both
 // ends: what it covers, and where it goes on, are in slots.
 std::string PhasePrinter::streamed_steps(const Loop& s, const Value& extent, const Value& full, const Stream& stream,
                                          int label) {

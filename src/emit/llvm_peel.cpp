@@ -1,5 +1,5 @@
 // Vector loops with an interior (kernel/partition_loops.hpp): whole steps run its body, the
-// elements before and behind share one body under a mask.
+// elements before and after share one body under a mask.
 //
 //     br nonempty, pre, exit
 //   pre:    hoisted; `first` and `last`: where such steps begin and end;   br elements before the first, edge, middle

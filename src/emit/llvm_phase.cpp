@@ -26,7 +26,7 @@ bool on_stack(const ScratchBuffer& buffer) {
   return bytes_of(buffer).constant().value_or(INT64_MAX) <= kMostStackBytes;
 }
 
-// Whether a step may compute with elements behind the last of a row, whose results are dropped:
+// Whether a step may compute with elements after the last of a row, whose results are dropped:
 // LLVM drops the mask of a load from the stack. What a stack holds by chance may be denormal, and
 // then takes a core hundreds of cycles.
 static bool has_gaps(const ScratchBuffer& buffer) {

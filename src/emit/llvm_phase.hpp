@@ -88,7 +88,7 @@ class PhasePrinter {
   };
   struct FullSteps {
     std::string begin, from;  // the first element, and the label of the block before
-    std::string end, after;   // behind the last element, and the label of the block behind
+    std::string end, after;   // after the last element, and the label of the block after
   };
 
   // llvm_phase.cpp: the frame
@@ -309,7 +309,7 @@ class PhasePrinter {
 // for.
 inline constexpr int64_t kMostStreamedLines = 500;
 
-// Scratch buffers that are too small to leave the stack, and where the others stand in `scratch`.
+// Scratch buffers that are too small to leave the stack, and where the others are in `scratch`.
 bool on_stack(const kernel::ScratchBuffer& buffer);
 IntExpr bytes_of(const kernel::ScratchBuffer& buffer);  // rounded up to 64
 

@@ -66,7 +66,7 @@ Value PhasePrinter::interleaved(const Words& words) {
 
 // The words of 4 * n elements from `element` on, a multiple of four.
 Value PhasePrinter::random_words(const std::vector<Value>& args, const Value& element, int n) {
-  // Behind a mask the first elements may lie before the array's start: rounded down, the others
+  // Under a mask the first elements may lie before the array's start: rounded down, the others
   // still find their blocks.
   const Value block = op("ashr $T $a, $b", kWide, {element, constant(kWide, 2)});
   const Value counter = op("add $T $a, $b", kWide, {args[1], block});

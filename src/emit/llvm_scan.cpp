@@ -25,7 +25,7 @@ PhasePrinter::Running PhasePrinter::after(Op with, const Running& a, const Runni
   return result;
 }
 
-// The lanes of x, and behind them those of `other`, picked by their numbers.
+// The lanes of x, and after them those of `other`, picked by their numbers.
 Value PhasePrinter::lanes_of(const Value& x, const std::vector<int>& order, const Value* other) {
   std::string picks;
   for (int i : order) picks += fmt::format("{}i32 {}", picks.empty() ? "" : ", ", i);

@@ -19,7 +19,7 @@ struct Value {
   std::string text;  // "%v12", or a literal
   DType dtype{};     // as in registers: bool is i1
   int lanes = 0;
-  int scope = 0;  // the scope that it was computed in; a literal stands everywhere
+  int scope = 0;  // the scope that it was computed in; a literal is valid everywhere
 };
 
 // Where steps of so many bytes begin when the first does: at multiples of this, at most a line of

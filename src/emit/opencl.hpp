@@ -1,5 +1,5 @@
 // Prints a Kernel as OpenCL C 1.2. Arrays are buffers, each with the place in bytes where the array
-// begins; behind the kernel's params stands one for shared memory.
+// begins; after the kernel's params comes one for shared memory.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace smelt::emit {
 struct Definition {
   std::vector<std::string> names;       // that it defines; overloads are entries of one name
   std::string text;                     // with the comment above it, without its last newline; empty: a blank line
-  std::vector<std::string> needs = {};  // the helpers that it calls, which stand before it
+  std::vector<std::string> needs = {};  // the helpers that it calls, which come before it
   bool always = names.empty();          // every module has it
 };
 using HelperList = std::vector<Definition>;

@@ -85,7 +85,7 @@ struct Statement {
   ExprId value = kAbsent;       // Assign, Return, Expression
   ExprId first = 0, last = 0;   // its expressions: first <= id < last; of Define those of the defaults
   size_t definition = 0;        // Define
-  Span text{};                  // Foreign: what stands between the quotes
+  Span text{};                  // Foreign: the text between the quotes
 };
 
 struct Formal {

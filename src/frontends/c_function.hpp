@@ -45,7 +45,7 @@ class CFunction {
   CToken name_{};
   std::vector<CParameter> parameters_;
   DType result_{};
-  size_t body_ = 0;  // the token behind its '{'
+  size_t body_ = 0;  // the token after its '{'
 };
 
 // "float", as C calls it.

@@ -179,7 +179,7 @@ void CRunner::follow(Path path) {
   result_ = path.result;
 }
 
-// What holds behind an `if`: both outcomes have the same variables.
+// What holds after an `if`: both outcomes have the same variables.
 CRunner::Path CRunner::merged(const CValue& condition, const Path& yes, const Path& no) {
   Path both = yes;
   for (size_t v = 0; v < both.variables.size(); ++v) {
@@ -214,7 +214,7 @@ void CRunner::choice() {
     follow(merged(condition, yes, no));
 }
 
-// From behind a '(' to its ')'.
+// From after a '(' to its ')'.
 void CRunner::skip_to_closing() {
   for (int open = 1; open > 0; ++at_) {
     if (peek().kind == CTokenKind::EndOfText) fail_here("a '(' is never closed", "");

@@ -10,7 +10,7 @@
 
 namespace smelt::lang {
 
-// The type that begins at tokens[at], with words such as const and static; moves `at` behind it.
+// The type that begins at tokens[at], with words such as const and static; moves `at` after it.
 // Nothing, and `at` stays, where no type begins. Void has no dtype.
 struct CType {
   std::optional<DType> dtype;  // none: void
@@ -24,7 +24,7 @@ class CRunner {
       : source_(source), tokens_(tokens), c_(b) {}
 
   void declare(std::string_view name, const CValue& value) { variables_.push_back({name, value.dtype, value, false}); }
-  // From the token behind the '{' of the body. The value has the type `result`.
+  // From the token after the '{' of the body. The value has the type `result`.
   NodeId run(const CFunction& function, size_t body, DType result);
 
  private:

@@ -13,7 +13,7 @@ namespace smelt::lang {
 
 namespace {
 
-// What other libraries call the same argument. A name may stand here twice, for different
+// What other libraries call the same argument. A name may occur here twice, for different
 // functions.
 constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {{"dim", "axis"},
                                                                        {"dims", "axes"},

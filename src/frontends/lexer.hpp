@@ -23,7 +23,7 @@ enum class TokenKind : uint8_t {
 struct Token {
   TokenKind kind;
   Span span;
-  std::string_view text;  // of a String: what stands between the quotes
+  std::string_view text;  // of a String: the text between the quotes
   Literal literal;        // of a Number
 
   bool is(std::string_view operator_or_word) const {

@@ -105,7 +105,7 @@ void Lowering::list_input(const Statement& s) {
     const std::string name = item(i);
     const InputType* given = given_for(name);
     input_names_.insert(name);
-    // Every item has sizes of its own where "..." stands.
+    // Every item has sizes of its own where "..." is.
     const ArrayType type = closed(s, given, i);
     if (given) check_given(*given, s, type);
     located(s.type_span, [&] {

@@ -169,7 +169,7 @@ Value Lowering::call_function(const Expr& e, const Callable& callable, const std
   return Call(b_, source_, *callable.function, callable.name, e.span, given).build();
 }
 
-// Each array that the gradient is by stands as a node of its own while the function is written out,
+// Each array that the gradient is by is a node of its own while the function is written out,
 // so that f(x, x) has two arguments.
 Value Lowering::call_derivative(const Expr& e, const Derivative& derivative, std::vector<Given> given) {
   std::vector<NodeId> by;

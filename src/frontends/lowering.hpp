@@ -57,7 +57,7 @@ class Lowering {
   void check_given_names();
   void assign(const Statement& s);
   void result(const Statement& s);
-  // The arrays of a list that stands among the results are results.
+  // The arrays of a list that is among the results are results.
   void add_outputs(const Value& value, bool among);
 
   // ---- functions of the program
@@ -65,8 +65,8 @@ class Lowering {
   void define(const Statement& s);
   void define_foreign(const Statement& s);
   void add(UserFunction function);
-  // The function as if it stood where it is called, but for its names: it sees its parameters, the
-  // sizes of the program, and the functions before it.
+  // The function as if it were written where it is called, but for its names: it sees its
+  // parameters, the sizes of the program, and the functions before it.
   Value call_defined(const Expr& e, const UserFunction& function, const std::vector<Given>& given);
   Value run_body(const UserFunction& function, const std::vector<Value>& values);
   // One that may be called here.

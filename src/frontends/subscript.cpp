@@ -110,7 +110,7 @@ void check_index_array(GraphBuilder& b, NodeId index) {
     fail(fmt::format("an index is an integer, not {}", smelt::describe(b.at(index))), "cast it: i64(...)");
 }
 
-// NumPy moves an axis of indices to the front when a slice stands between it and an integer. That
+// NumPy moves an axis of indices to the front when a slice is between it and an integer. That
 // is refused rather than imitated.
 void check_neighbours(const std::vector<Value>& items, size_t array_at) {
   for (size_t i = 0; i < items.size(); ++i) {

@@ -23,7 +23,7 @@ struct Format {
 Format format_of(DType dtype);
 
 // What rounding a result of `ulp` units of error to its dtype may change. An exact result that the
-// dtype has is not rounded; from arguments that may be off, the result beside it may be what is
+// dtype has is not rounded; from arguments that may be off, the adjacent result may be what is
 // rounded.
 double rounding(double v, DType dtype, double ulp, bool exact_arguments);
 

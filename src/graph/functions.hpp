@@ -198,7 +198,7 @@ NodeId conv(GraphBuilder& b, NodeId x, NodeId weight, std::optional<NodeId> bias
 // kernel lies inside of x.
 NodeId correlate(GraphBuilder& b, NodeId x, NodeId kernel);
 // The same at every element of x, whose middle is the kernel's element size // 2; outside of x
-// stands what the mode says, or without one the value.
+// is what the mode says, or without one the value.
 NodeId filter(GraphBuilder& b, NodeId x, NodeId kernel, std::optional<ExtendMode> mode, const Operand& value);
 
 // ---- creation

@@ -1,5 +1,5 @@
 // Products: sums of products over axes that two arrays share. Every one of them is broadcasts, a
-// multiplication and a sum, so that what stands before and behind fuses as around any other
+// multiplication and a sum, so that what comes before and after fuses as around any other
 // reduction; schedules see from the axes that it is a product.
 #include <fmt/format.h>
 
@@ -191,7 +191,7 @@ class SubscriptParser {
          "letters name axes, '...' those that broadcast: 'bij,bjk->bik'");
   }
 
-  // The letters, and where the dots stand; -1: nowhere.
+  // The letters, and where the dots are; -1: nowhere.
   std::pair<Names, int> letters(const std::string& term) const {
     Names names;
     int dots = -1;
@@ -220,7 +220,7 @@ class SubscriptParser {
     return names;
   }
 
-  // Without an arrow: what broadcasts, then the letters that stand once, in their order.
+  // Without an arrow: what broadcasts, then the letters that occur once, in their order.
   Names implied(const std::vector<Names>& arrays) const {
     std::vector<int> all, once = broadcasting(broadcast_);
     for (const Names& names : arrays)

@@ -39,8 +39,8 @@ static void check_scatter(const GraphBuilder& b, ScatterKind kind, NodeId x, Nod
                           fmt::format("they have the shape {}, or one that broadcasts to it", str(wide))});
 }
 
-// The axis comes to the front, in x and in the updates; the axes of the indices stand where it
-// stood.
+// The axis comes to the front, in x and in the updates; the axes of the indices go where it
+// was.
 NodeId scatter(GraphBuilder& b, ScatterKind kind, NodeId x, NodeId indices, const Operand& with, int axis,
                GatherMode mode, bool atomic) {
   const DType dtype = b.dtype(x), type = scatter_type(kind, dtype);

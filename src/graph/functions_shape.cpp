@@ -1,4 +1,4 @@
-// Movement: where elements stand, never what they are.
+// Movement: where elements are, never what they are.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -49,7 +49,7 @@ NodeId placed(GraphBuilder& b, NodeId part, const Shape& whole, const std::vecto
     if (steps[d] > 1) apart.push_back(1), gaps.push_back(steps[d] - 1), spaced = true;
     spread.push_back(sizes[d] * steps[d]);
     low.push_back(starts[d]);
-    // The zeros behind the last element may lie past the end; the slice drops them.
+    // The zeros after the last element may lie past the end; the slice drops them.
     high.push_back(whole[d] - starts[d] - spread[d] + (steps[d] - 1));
   }
   if (spaced) {

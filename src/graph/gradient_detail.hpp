@@ -30,7 +30,7 @@ class Sweep {
   void apply(NodeId id, NodeId g);
   void apply_custom(NodeId id);
 
-  NodeId end_;                // behind the last of the values
+  NodeId end_;                // after the last of the values
   std::vector<bool> active_;  // floats that depend on what the gradients are by
   std::vector<NodeId> cotangents_;
 };

@@ -74,7 +74,7 @@ class ScatterRule {
     return functions::scatter(b_, kind, x, indices_, updates, 0, node_.gather, false);
   }
 
-  // For each update its row of v; of one that goes nowhere 0, from a row behind the last.
+  // For each update its row of v; of one that goes nowhere 0, from a row after the last.
   NodeId picked(const Term& v) {
     if (node_.gather != GatherMode::Drop) return b_.gather(v.id(), indices_, 0, node_.gather);
     const Term index(b_, b_.cast(indices_, DType::I64)), n(b_, b_.size_value(b_.shape(v.id())[0]));

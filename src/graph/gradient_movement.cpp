@@ -16,7 +16,7 @@ NodeId pad_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& low, cons
 
 // Before: [m]. With step 3 from 4: [length] with the elements from 4 // 3 on, as [length, 1],
 // padded to [length, 3] with the elements at 4 % 3, as [3 length], of which the first `length` are
-// the result. So that an index is taken apart while it is within the axis, and never behind a
+// the result. So that an index is taken apart while it is within the axis, and not in the
 // padding.
 NodeId spread_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& start, int64_t step, const IntExpr& length) {
   const IntExpr m = b.shape(x)[axis];

@@ -33,7 +33,7 @@ static NodeId of_extreme(GraphBuilder& b, NodeId id, NodeId g, NodeId x, const s
   return b.elementwise(Op::Where, {largest, spread(b, share, x, axes), Literal(0.0)});
 }
 
-// The product of the others: of those before an element, and of those behind it. Unlike the product
+// The product of the others: of those before an element, and of those after it. Unlike the product
 // over the element it is right at 0.
 static NodeId of_product(GraphBuilder& b, NodeId g, NodeId x, const std::vector<int>& axes) {
   std::vector<int> order, back(b.shape(x).size());

@@ -1,4 +1,4 @@
-// Running values. What an element takes part in lies behind it on the scan's way, so that
+// Running values. What an element takes part in lies after it on the scan's way, so that
 // cotangents run the other way.
 #include "base/check.hpp"
 #include "graph/gradient_detail.hpp"
@@ -22,7 +22,7 @@ class ScanRule {
   NodeId of_sum() { return back(g_, node_.exclusive).id(); }
 
   // Without a 0: the sum of g * y over what x is a part of, divided by x. Where the way has a 0,
-  // products behind the first of them are 0, and only by that first one is there a derivative: the
+  // products after the first of them are 0, and only by that first one is there a derivative: the
   // sum of g by products that leave it out.
   NodeId of_product() {
     const Term zero = equal(x_, 0.0);

@@ -30,7 +30,7 @@ NodeId joined(GraphBuilder& b, NodeId g, const Slide& slide) {
   order.insert(order.begin() + static_cast<long>(slide.d) + 1, static_cast<int>(slide.inner));
   g = b.permute(g, order);
   const IntExpr step = slide.step, gap = step - slide.size;
-  // The zeros of the last window may lie behind the axis: more windows than there are keep an index
+  // The zeros of the last window may lie after the axis: more windows than there are keep an index
   // within it while it is taken apart.
   if (!gap.is(0)) g = pad_axis(b, pad_axis(b, g, slide.d + 1, 0, gap), slide.d, 0, slide.length - b.shape(g)[slide.d]);
   Shape shape = b.shape(g);
@@ -94,7 +94,7 @@ NodeId gathered(GraphBuilder& b, NodeId g, const std::vector<Slide>& slides) {
   return b.reduce(ReduceKind::Sum, b.slice(pairs, starts, diagonal, shape), summed, false);
 }
 
-// One axis of an array that was continued: `low` elements in front of the n of x, `high` behind
+// One axis of an array that was continued: `low` elements in front of the n of x, `high` after
 // them.
 struct Continued {
   size_t d;

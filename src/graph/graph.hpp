@@ -101,7 +101,7 @@ struct Origin {
   int line = 0, column = 0, length = 0;  // line and column from 1
   const char* file = nullptr;
 };
-// For messages, behind them: ` (line 3)`, `\n  at main.cpp:3`, or nothing.
+// The end of a message: ` (line 3)`, `\n  at main.cpp:3`, or nothing.
 std::string place_text(const Origin& origin);
 
 struct Node {
@@ -152,7 +152,7 @@ struct Constraint {
 struct Graph {
   std::vector<Node> nodes;      // arguments come before their users
   std::vector<NodeId> inputs;   // in the order of declaration
-  std::vector<NodeId> outputs;  // a node may stand here twice
+  std::vector<NodeId> outputs;  // a node may occur here twice
   std::vector<Constraint> constraints;
   std::string source;  // the user's text, for messages
 

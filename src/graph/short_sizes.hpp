@@ -13,7 +13,7 @@ inline constexpr int64_t kLongestShort = 16;
 // 0 and 1 are none: they stand for arrays that are empty, or repeated.
 constexpr bool is_short(int64_t size) { return size >= 2 && size <= kLongestShort; }
 
-// Those of `sizes` that are short, of symbols that stand alone for the last axis of an input of
+// Those of `sizes` that are short, of symbols that are alone for the last axis of an input of
 // rank 2 or more.
 SizeBinding short_sizes(const Graph& graph, const SizeBinding& sizes);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kLongestPattern = 8;
 constexpr int64_t kLargestIndex = int64_t{1} << 40;  // far from where 64 bits end
-// Elements that lie together behind the axis: of longer runs each is found once, whatever the
+// Elements that lie together after the axis: of longer runs each is found once, whatever the
 // indices are.
 constexpr int64_t kLongRun = 64;
 
@@ -163,7 +163,7 @@ struct Joining {
     shape[axis] = count;
     return sliced(node.args[0], std::move(shape), axis, start, count > 1 ? step : 1);
   }
-  // With an axis for the places of a pattern behind the one of the patterns.
+  // With an axis for the places of a pattern after the one of the patterns.
   Shape shape(int64_t places) const {
     Shape made = node.shape;
     made[axis] = times;

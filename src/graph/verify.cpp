@@ -211,7 +211,7 @@ class Verifier {
     expect_args(node, 1);
     expect_dtype_of(node, 0);
     const IntExpr n = count(node.shape), m = count(arg(node, 0).shape);
-    // Where symbols are involved, a constraint of the graph may stand behind it; bind_sizes checks
+    // Where symbols are involved, a constraint of the graph may ensure it; bind_sizes checks
     // that one.
     if (n.constant() && m.constant()) expect(n == m, "{} elements of {}", n.str(), m.str());
   }

@@ -1,4 +1,4 @@
-// Sums and extrema over long windows, axis by axis, from those over shorter windows beside each
+// Sums and extrema over long windows, axis by axis, from those over shorter windows next to each
 // other:
 //
 //   sum over 11 elements:  a = x[:-1] + x[1:], b = a[:-2] + a[2:], c = b[:-4] + b[4:], c[:-3] + a[8:-1] + x[10:]

@@ -2,7 +2,7 @@
 //
 // A buffer whose every access is at the same index of Vector loops that deal out the same elements
 // belongs to the threads one by one: each finds what it left itself, in registers or in its own
-// part of the memory (Scope::Lane). The others are shared (Scope::Workgroup), and a barrier stands
+// part of the memory (Scope::Lane). The others are shared (Scope::Workgroup), and a barrier is
 // before what touches one that was touched since the last barrier:
 //
 //   vector %y < 64 by 1: scratch0[%y] = in0[%y]        vector %y < 64 by 1: scratch0[%y] = in0[%y]

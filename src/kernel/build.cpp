@@ -90,7 +90,7 @@ const Load* Builder::loaded(ExprId id) const {
   return at(wide && is_small_float(dtype(wide->x)) ? wide->x : id).get_if<Load>();
 }
 
-// Whether the printers spell this operation as it stands.
+// Whether the printers spell this operation as it is.
 static bool has_spelling(Op op, DType argument, bool on_gpu) {
   if ((op == Op::Max || op == Op::Min) && argument == DType::F32) return on_gpu;
   return !(is_float(argument) ? info(op).llvm_float : info(op).llvm_int).empty();

@@ -21,7 +21,7 @@ class Builder {
   ExprId constant(const Scalar& value);
   ExprId local(LocalId id);
   ExprId index(const IntExpr& value);  // i64
-  // What computes is f32 where memory has a small float: an element is widened behind its load, and
+  // What computes is f32 where memory has a small float: an element is widened after its load, and
   // a value narrowed, with one rounding, before its store.
   ExprId load(Access access, ExprId mask = kNoExpr, ExprId other = kNoExpr);
   Store store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);

@@ -68,7 +68,7 @@ class Classifier {
   }
 
  private:
-  // Behind a mask that is the same in all whole steps, `active` lanes read.
+  // Under a mask that is the same in all whole steps, `active` lanes read.
   LaneAccess likely(const IntExpr& offset, bool masked, const std::vector<bool>* active) const {
     if (!lanes_.vary(offset)) return {.form = AccessForm::Broadcast};
     const int64_t step = lanes_.step(offset).value_or(0);
@@ -286,7 +286,7 @@ class Classification {
     });
   }
 
-  // Behind a mask that is one for all lanes they lie as they do without one; the step asks it
+  // Under a mask that is one for all lanes they lie as they do without one; the step asks it
   // before it reads.
   LaneAccess form_of(const Load& load, const std::vector<bool>* active, const Classifier& classify) const {
     const IntExpr offset = flat_offset(kernel_, load.access);
@@ -374,9 +374,9 @@ class Classification {
 
   // Rows of scratch that a loop reads at neighbouring columns, as rings of stencils are. A load
   // that crosses from one line of the cache into the next takes twice the time of one that does
-  // not, and where vectors are as wide as lines every load at a column beside does. So whole steps
-  // begin where the loop's stores to scratch meet lines, rows are read in whole lines, and columns
-  // beside come by shuffles.
+  // not, and where vectors are as wide as lines every load at a neighbouring column does. So whole
+  // steps begin where the loop's stores to scratch meet lines, rows are read in whole lines, and
+  // neighbouring columns come by shuffles.
   void find_lines(const Loop& loop, Found& found) const {
     std::map<std::pair<int, std::string>, std::set<int64_t>> columns;
     for (const Stmt& s : loop.body) {

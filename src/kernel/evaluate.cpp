@@ -177,7 +177,7 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
   throw InternalError("unknown kind of node");
 }
 
-// Seeds are one for all elements, so that no guard stands before them.
+// Seeds are one for all elements, so that no guard is before them.
 ExprId Evaluator::drawn(const Node& node, const Index& index) {
   const ExprId outer = guard_;
   guard_ = kNoExpr;
@@ -232,13 +232,13 @@ ExprId Evaluator::both(ExprId a, ExprId b) {
   return b == kNoExpr ? a : builder_.apply(Op::And, {a, b});
 }
 
-// e >= 0 as a condition. Neighbours that stand on the same side of it whatever the loops say have
+// e >= 0 as a condition. Neighbours that are on the same side of it whatever the loops say have
 // the same condition: 4 * i + 2 >= 0 and 4 * i + 3 >= 0 are both i >= 0.
 ExprId Evaluator::not_negative(const IntExpr& e) {
   int64_t common = builder_.on_gpu() ? 0 : 1;
   for (const IntExpr::Term& term : e.terms()) {
     if (!term.atoms.empty()) common = std::gcd(common, term.coefficient);
-    // What such ends say is easier to use as it stands.
+    // What such ends say is easier to use as it is.
     if (std::any_of(term.atoms.begin(), term.atoms.end(),
                     [](const auto& a) { return a->kind == AtomKind::Min || a->kind == AtomKind::Max; }))
       return kNoExpr;
@@ -275,7 +275,7 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
   ExprId result = node.kind == NodeKind::Pad ? value(node.args[1], {}) : kNoExpr;
   auto parts = schedule::pieces(graph_, node, index, ranges_);
   for (size_t p = parts.size(); p-- > 0;) {
-    // Nothing is ever inside of an array without elements, or behind another one where loops go
+    // Nothing is ever inside of an array without elements, or after another one where loops go
     // over that one alone.
     const auto& guards = parts[p].guards;
     const auto never = [&](const schedule::Guard& g) {

@@ -196,7 +196,7 @@ std::vector<IntExpr> other_forms(const IntExpr& e, const std::vector<std::pair<S
     for (const auto& t : form.terms()) {
       if (t.atoms.size() != 1 || t.atoms[0]->kind != AtomKind::FloorDiv) continue;
       const IntExpr::Atom& atom = *t.atoms[0];
-      // Loop variables beside the quotient go into it: c * (a // b) + c * q is c * ((a + q * b) //
+      // Loop variables next to the quotient go into it: c * (a // b) + c * q is c * ((a + q * b) //
       // b).
       IntExpr inside = atom.a, rest = 0;
       bool divides = true;

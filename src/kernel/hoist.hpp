@@ -7,8 +7,8 @@
 // What all elements of a column compute alike, in a loop over rows of columns, a loop over their
 // lanes computes first.
 //
-// A compiler behind the printers would find most of this late: it unrolls the loop first, and moves
-// no instructions in assembler.
+// The compiler of the printed text would find most of this late: it unrolls the loop first, and
+// moves no instructions in assembler.
 #pragma once
 
 #include "kernel/kernel.hpp"

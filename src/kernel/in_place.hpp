@@ -9,7 +9,7 @@
 
 namespace smelt::kernel {
 
-// Returns whether there are any. It runs behind all passes that move accesses.
+// Returns whether there are any. It runs after all passes that move accesses.
 bool find_in_place(Kernel& kernel);
 
 }  // namespace smelt::kernel

@@ -14,7 +14,7 @@
 
 namespace smelt::kernel {
 
-// Adds to the forms of Vector loops and conditions: it runs behind classify_accesses. Returns
+// Adds to the forms of Vector loops and conditions: it runs after classify_accesses. Returns
 // whether it changed anything.
 bool classify_indices(Kernel& kernel);
 

@@ -1,4 +1,4 @@
-// Which expressions are the same wherever a loop stands.
+// Which expressions are the same wherever a loop is.
 #pragma once
 
 #include <algorithm>

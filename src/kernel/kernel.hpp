@@ -3,7 +3,7 @@
 //
 //   Kernel := params, locals, buffers, exprs, phases
 //   Param  := Input | Output | Temporary (an array in memory, with dims)  | Scalar (a rank-0 value)  | Size (a symbol)
-//   Phase  := a list of statements, whose outermost loop is a Grid loop; a grid-wide barrier stands between phases
+//   Phase  := a list of statements, whose outermost loop is a Grid loop; a grid-wide barrier is between phases
 //   Stmt   := Loop(kind, var, extent, body, interior?)   var = 0 .. extent-1; the interior is another body for some of these
 //           | Let(local, expr)                    a value named once, visible in the rest of its block and in inner blocks
 //           | Assign(local, expr)                 gives a mutable local its (next) value: accumulators
@@ -12,7 +12,7 @@
 //           | Scan(local, op, carry, expr, start, exclusive, restarts?, over_grid?)   the running value of expr over the lanes of the Vector loop
 //                                           around, in order, after the mutable local carry, which ends as that of all lanes;
 //                                           restarts where `restarts` is true
-//           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
+//           | Turn(buffer, source)                what is at [r, c] of a square buffer goes to [c, r] of another (CPU only)
 //           | Matrix(step, fragment, buffers)      matrix units of a GPU: sums of a tile, in the registers of the whole team, become
 //                                           0; take the products of two staged factors, or of the sums of another tile and a staged
 //                                           one; go to scratch; or are weighed by exponentials below the maximum of each row so far
@@ -319,8 +319,7 @@ struct Store {
   // has, and whether it is the last of them, which makes all. -1: it is on its own.
   int64_t part = -1;
   bool closes = false;
-  bool later =
-      false;  // in a pipeline, of an element as it is in an array: may still be on its way behind the statement
+  bool later = false;  // in a pipeline, of an element as it is in an array: may still be on its way after the statement
 };
 struct If {
   ExprId condition;
@@ -374,7 +373,7 @@ struct Variant {
   bool vectors = false;       // accesses of several neighbours at once, where addresses and sizes allow
   bool held = false;          // one step covers the loops of which that is expected
   bool wide = false;          // 64-bit indices
-  bool boxes = false;         // what is copied in the pipeline comes as boxes, for which threads beside the team ask
+  bool boxes = false;         // what is copied in the pipeline comes as boxes, which threads outside the team request
   std::vector<IntExpr> when;  // each is at least 0 where it may run
   std::vector<int> alignment = {};  // per param, in bytes, of its address where it may run; 0 for what is no array
 };
@@ -435,7 +434,7 @@ struct Fragment {
   DType factors, sums;
   int rows, columns, inner;         // of the tile, and of the part that is staged at a time
   static constexpr int kApart = 8;  // elements between the rows of the buffer that sums are put into
-  int down;                         // warps beside each other along the rows; the others are along the columns
+  int down;                         // warps next to each other along the rows; the others are along the columns
   bool rows_along_inner, columns_along_inner;
   static constexpr int64_t width(int64_t n) { return n % 64 == 0 ? 64 : 32; }
   bool has_weights = false;  // each row has a maximum and a total (Matrix::Step::Weigh)
@@ -466,7 +465,7 @@ struct Kernel {
   std::vector<IntExpr> assumptions;
   std::map<ExprId, std::string>
       labels;                     // the operation of the program that an expression is the value of, for comments
-  bool ordered = false;           // barriers stand where threads meet in scratch (barriers.hpp)
+  bool ordered = false;           // barriers are where threads meet in scratch (barriers.hpp)
   bool clamped = false;           // indices that could not be proved inside are clamped: slower, never wrong
   std::vector<InPlace> in_place;  // once it is known
   std::vector<std::string_view> undone;  // passes whose result could not be proved: slower, never wrong

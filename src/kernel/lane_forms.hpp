@@ -38,7 +38,7 @@ struct LaneAccess {
   std::vector<Piece> pieces;  // for every lane that reads
   // It has this form where each is at least 0 in lane 0, and is a Gather elsewhere.
   std::vector<IntExpr> holds;
-  // Strided by 1, of scratch: elements behind a line of the cache when the step begins at one.
+  // Strided by 1, of scratch: elements after a line of the cache when the step begins at one.
   // 0: aligned, or not worth reading in whole lines.
   int64_t behind = 0;
 };

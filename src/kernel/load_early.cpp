@@ -216,7 +216,7 @@ class EarlyLoads {
            step_of(id, vector) > 0;
   }
 
-  // A load behind a mask that holds for all lanes of a group or for none, and gives 0 there, as
+  // A load under a mask that holds for all lanes of a group or for none, and gives 0 there, as
   // around a padded array.
   bool groups_are_inside_or_outside(ExprId id, const Load& load, const Vector& vector) {
     const LoopShape& shape = vector.shape;

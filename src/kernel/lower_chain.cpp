@@ -10,7 +10,7 @@
 //       vector %i over the scores:  each = x(score)          at its row and key; -inf for keys that are not there
 //       scores = exp(scores - maxima); maxima, totals and sums as they follow
 //       sums += scores times values
-//     vector %i over the rows:  factor = what the sums of a row are multiplied by behind the product
+//     vector %i over the rows:  factor = what the sums of a row are multiplied by after the product
 //     vector %i over the sums:  out = h(sum * factor)
 #include "kernel/lower_chain.hpp"
 

@@ -19,7 +19,7 @@ class ChainLowering : public Lowering {
   const schedule::Chain& chain() const { return *schedule_.chain; }
   const schedule::Product& product() const { return chain().product; }
 
-  // A tile: where it stands, and its rows.
+  // A tile: where it is, and its rows.
   struct Tile {
     Placement placement;
     Piece rows;

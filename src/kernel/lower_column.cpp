@@ -96,7 +96,7 @@ void ColumnLowering::block_rows(ColumnLoops& loops) const {
 }
 
 // Inside of a Vector loop: `body` for the rows of each lane's column. The accumulators of a block
-// are added to their totals behind it.
+// are added to their totals after it.
 std::vector<Stmt> ColumnLowering::down_columns(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
                                                std::vector<Stmt> body) {
   const auto outside = loops.serial.begin() + static_cast<long>(loops.blocks);

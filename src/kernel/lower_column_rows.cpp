@@ -40,7 +40,7 @@ ColumnLowering::Carried ColumnLowering::carry(const std::vector<Stmt>& starts) {
 }
 
 // The loops of one pass around `lanes`, what a row does; the accumulators of a block are added to
-// their totals behind it. From then on `known` takes what the pass found.
+// their totals after it. From then on `known` takes what the pass found.
 std::vector<Stmt> ColumnLowering::rows_of_tile(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
                                                const Carried& carried, std::vector<Stmt> lanes,
                                                std::vector<Stmt>& known) {

@@ -19,7 +19,7 @@ int64_t ReductionLowering::points_below(const Axis& axis) const {
 }
 
 // Parts of an axis that have at least `points` points of all reduced axes; a GPU takes no more than
-// give each multiprocessor several of them, beside `others`.
+// give each multiprocessor several of them, besides `others`.
 IntExpr ReductionLowering::wanted_parts(const Axis& axis, int64_t points, const IntExpr& others) const {
   const int64_t least = std::max<int64_t>(1, points / points_below(axis));
   IntExpr parts = min(kMaxParts, ceildiv(axis.extent, least));

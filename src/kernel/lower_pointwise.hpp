@@ -20,7 +20,7 @@ class PointwiseLowering : public Lowering {
   void merged();
   void ranges();
   // lower_blocked.cpp
-  // Where the blocks of an iteration stand: the number of the block along every axis, as far as it
+  // Where the blocks of an iteration are: the number of the block along every axis, as far as it
   // is known.
   struct Blocks {
     std::vector<IntExpr> at;  // by axis of the domain

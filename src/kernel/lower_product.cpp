@@ -102,7 +102,7 @@ const Axis& ProductLowering::last_of_columns() const {
   return domain().axes[static_cast<size_t>(product().columns.back())];
 }
 
-// Places the column of a tile, in one of its lines, that is `column` behind its first.
+// Places the column of a tile, in one of its lines, that is `column` after its first.
 void ProductLowering::place_column(Placement& placement, const Tile& tile, const IntExpr& line,
                                    const IntExpr& column) const {
   if (product().lines == 0) return place(placement, product().columns, tile.columns.first + column);
@@ -168,7 +168,7 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
       single(loop(LoopKind::Vector, kLane, p.block_columns, std::move(body), static_cast<int>(p.block_columns))));
 }
 
-// Few rows: blocks of columns, and the columns behind the last whole block one by one.
+// Few rows: blocks of columns, and the columns after the last whole block one by one.
 std::vector<Stmt> ProductLowering::multiply_few(const Panels& panels, const Tile& tile, const Piece& inner) {
   const int64_t across = product().block_columns;
   const IntExpr blocks = floordiv(tile.columns.length, across), rest = tile.columns.length - blocks * across;

@@ -23,7 +23,7 @@ class ProductLowering : public Lowering {
   void phases() override;
   const schedule::Product& product() const { return *schedule_.product; }
 
-  // A tile of results: where it stands, and its rows and columns.
+  // A tile of results: where it is, and its rows and columns.
   struct Tile {
     Placement placement;
     Piece rows, columns, lines;

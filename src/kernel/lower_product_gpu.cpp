@@ -28,7 +28,7 @@ namespace smelt::kernel {
 
 namespace {
 
-constexpr int64_t kApart = 4;  // columns of a thread that lie beside each other
+constexpr int64_t kApart = 4;  // columns of a thread that are adjacent
 constexpr int64_t kPad = 4;    // elements between rows of scratch, so that they begin in other banks
 
 }  // namespace
@@ -100,7 +100,7 @@ std::vector<Stmt> ProductLowering::put_held(const Panel& panel, bool of_rows, co
   return single(over_part(of_rows, single(builder_.store({true, panel.buffer, at.in_panel}, value))));
 }
 
-// Results of a thread: rows beside each other, and columns in pieces.
+// Results of a thread: adjacent rows, and columns in pieces.
 schedule::Index ProductLowering::result_of_thread(int64_t row, int64_t column) const {
   const schedule::Product& p = product();
   Ranges ranges;
@@ -235,8 +235,8 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
       stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), mask));
   evaluator_.only_where(kNoExpr);
   append(body, std::move(stores));
-  // Neighbours store 16 bytes at once; where rows of results begin anywhere, threads store them one
-  // by one beside each other.
+  // Neighbours store 16 bytes at once; where rows of results begin anywhere, threads store
+  // single adjacent elements.
   const bool halves = p.split == 1 && std::all_of(domain().outputs.begin(), domain().outputs.end(),
                                                   [&](const auto& o) { return size_of(graph_.at(o.base).dtype) == 2; });
   const auto columns = schedule::count_of(domain(), p.columns).constant();

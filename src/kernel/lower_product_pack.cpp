@@ -74,7 +74,7 @@ ExprId ProductLowering::word_at(const Panel& panel, Placement placement, const I
   return word;
 }
 
-// The words that lie inside of the inner axes, and the one behind them. `in_lanes`: lanes go along
+// The words that lie inside of the inner axes, and the one after them. `in_lanes`: lanes go along
 // them, line by line where there are lines.
 std::vector<ProductLowering::Words> ProductLowering::words_of(const Piece& inner, bool in_lanes) const {
   const int64_t terms = product().terms;
@@ -139,7 +139,7 @@ Access ProductLowering::columns_at(const Panel& panel, const IntExpr& vector, co
   return {true, panel.buffer, {vector, word, lane}};
 }
 
-// Columns of several axes: a panel has the lines of a tile one behind the other, so that each is
+// Columns of several axes: a panel has the lines of a tile one after the other, so that each is
 // packed by vectors of neighbours.
 std::vector<Stmt> ProductLowering::pack_lines(const Panel& panel, const Tile& tile, const Piece& inner) {
   const schedule::Product& p = product();

@@ -1,8 +1,8 @@
-// What stands around the tiles of a product on a GPU, as phases of their own.
+// What surrounds the tiles of a product on a GPU, as phases of their own.
 //
 // Factors that copies cannot bring on chip as they are, since they are computed or their rows begin
 // anywhere, are packed first where they are used often: as rows of whole parts and tiles, with 0
-// behind their ends.
+// after their ends.
 //
 //   grid %g over pieces of the packed factor: vector %i over the piece:  packed = f
 //

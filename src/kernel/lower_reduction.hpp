@@ -21,8 +21,8 @@ using schedule::Reduction;
 // factor, and the sum of a factor measured from there.
 enum class Role : uint8_t { Reduction, Moment, Count, Origin, Sum };
 
-// A reduction while it runs: its accumulator, and for argmax and argmin the index beside it.
-// Moments have further ones beside them.
+// A reduction while it runs: its accumulator, and for argmax and argmin its index.
+// Moments have further ones.
 struct Accumulator {
   const Reduction* reduction;  // none of Count, Origin and Sum
   ReduceKind kind;
@@ -35,7 +35,7 @@ struct Accumulator {
   int maximum = -1;      // of a sum that runs online: its maximum's place among the accumulators
   LocalId top =
       -1;  // of such a sum: the largest value that each lane has met, to which its part of the sum is relative
-  int relative = -1;  // of a maximum: the first sum that runs beside it
+  int relative = -1;  // of a maximum: the first sum that runs along with it
   Role role = Role::Reduction;
   NodeId factor = -1;  // Origin, Sum
   // Places among the accumulators. Of a Moment for both of its factors; of a Sum its origin. -1: it
@@ -78,7 +78,7 @@ class AccumulatorLowering : public Lowering {
   std::vector<RunningScan> take_running_scans();  // those made since they were taken
   std::vector<Stmt> take_scan_starts();
   IntExpr directed(const Axis& axis,
-                   const IntExpr& position) const;  // what stands at a position of the way along a reduced axis
+                   const IntExpr& position) const;  // the element at a position of the way along a reduced axis
   // online.cpp
   void pair_online(std::vector<Accumulator>& accs);
   std::vector<Stmt> start_online(const std::vector<Accumulator>& accs);
@@ -131,7 +131,7 @@ class ReductionLowering : public AccumulatorLowering {
   // lower_passes.cpp
   struct PassLoops {
     std::function<std::vector<Accumulator>(int level)> accumulators;
-    // The loops around an element, behind what scans start with; all of it may be empty.
+    // The loops around an element, after what scans start with; all of it may be empty.
     std::function<std::vector<Stmt>(const std::vector<Accumulator>&, std::vector<Stmt> starts,
                                     std::vector<Stmt> element)>
         around;

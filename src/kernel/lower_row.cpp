@@ -171,7 +171,7 @@ void RowLowering::phases() {
   domain().scans.empty() ? split_rows() : split_scan();
 }
 
-// Behind the passes of the rows of a block: their results of one element a row, a lane to each.
+// After the passes of the rows of a block: their results of one element a row, a lane to each.
 // `done` are the accumulators of these passes; what the results need of them is stored by the
 // statements that `row` gains.
 Stmt RowLowering::results_of_rows(const Piece& rows, const std::vector<Accumulator>& done, Placement placement,

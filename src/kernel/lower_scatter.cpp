@@ -5,7 +5,7 @@
 //     the rows of the part are those of x
 //     each update j, in order, whose row lies in this part:  vector over the columns: out[row(j), c] = out[row(j), c] + update(j, c)
 //
-// Copies, where the result is small beside the updates:
+// Copies, where the result is small compared with the updates:
 //     phase 0: grid over parts of the updates: a copy of the result that holds what changes nothing, then the updates of this part
 //     phase 1: vector over the elements: x, and all copies of it
 #include <fmt/format.h>
@@ -25,13 +25,13 @@ constexpr int64_t kColumns = 4096;
 // Threads of a multiprocessor that look for the updates of their rows.
 constexpr int64_t kThreads = 1024;
 // Parts of the rows to a thread of the CPU, so that those with many updates do not hold up the
-// others. Every part looks at all updates, which costs little beside a long row, and much beside a
-// short one: so many columns to a part.
+// others. Every part looks at all updates, which costs little compared with a long row, and much
+// with a short one: so many columns to a part.
 constexpr int64_t kMostPartsPerThread = 4;
 constexpr int64_t kColumnsPerPart = 16;
 constexpr int64_t kMostCopies = 64;
 constexpr int64_t kUpdatesPerCopy = 1 << 16;
-constexpr int64_t kUpdatesPerCopied = 4;  // beside the elements of a copy
+constexpr int64_t kUpdatesPerCopied = 4;  // compared with the elements of a copy
 // Updates whose rows are found together, by lanes.
 constexpr int64_t kRowsOfBlock = 512;
 

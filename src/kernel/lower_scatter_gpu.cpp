@@ -61,7 +61,7 @@ class Words {
     const ExprId biased = op(Op::Add, b_.cast(e, DType::I64), number(DType::I64, 1023));
     return b_.bitcast(b_.raw(RawOp::Shl, DType::I64, {biased, number(DType::I64, 52)}), DType::F64);
   }
-  // An update beside others of which the largest has the exponent `top`.
+  // An update among others of which the largest has the exponent `top`.
   ExprId fixed(ExprId x, ExprId top) {
     const ExprId scale = power(op(Op::Sub, number(DType::I32, 126 + kFixedBits), top));
     const ExprId scaled = b_.apply(Op::Round, {op(Op::Mul, b_.cast(x, DType::F64), scale)});

@@ -19,7 +19,7 @@ namespace smelt::kernel {
 // What one iteration of the grid has: the rows from `first` on, for every point of the loops around
 // them.
 struct NarrowRows {
-  size_t inner = 0;  // the axis of the rows; those behind it are the columns
+  size_t inner = 0;  // the axis of the rows; those after it are the columns
   int64_t columns = 1, rows_of_step = 1;
   Placement placement;
   LoopExtents around;          // loops over the other reduced axes

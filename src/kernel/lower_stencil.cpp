@@ -104,7 +104,7 @@ std::vector<int> StencilLowering::ring_buffers(const IntExpr& strip) {
 }
 
 // One loop over columns, for those of its steps that are `active`: rings by number, and the outputs
-// behind the last. What one of them has computed at a column the others take from there. Rings are
+// after the last. What one of them has computed at a column the others take from there. Rings are
 // written last, since a newest row may take the place of the oldest.
 std::vector<Stmt> StencilLowering::stencil_loop(const StencilRow& row, size_t loop, const std::vector<size_t>& active) {
   const Stencil& stencil = *schedule_.stencil;

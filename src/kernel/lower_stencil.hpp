@@ -16,7 +16,7 @@ class StencilLowering : public Lowering {
   void phases() override;
   void lines();      // on a CPU: rings are lines in scratch
   void registers();  // on a GPU: rings are registers
-  // Where a step of a stencil stands: the evaluation of one ring (or, at -1, of the outputs).
+  // Where a step of a stencil is: the evaluation of one ring (or, at -1, of the outputs).
   struct StencilStep {
     Placement placement;
     int64_t left = 0, right = 0, start = 0;  // of what is evaluated

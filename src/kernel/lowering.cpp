@@ -123,7 +123,7 @@ std::vector<schedule::Guard> Lowering::guards_of(const Placement& placement, con
   return guards;
 }
 
-// An element that is only read has the 0 beside its mask.
+// An element that is only read has the 0 of its mask.
 ExprId Lowering::or_zero(ExprId value, ExprId inside, int buffer) {
   if (inside == kNoExpr) return value;
   const DType in_panel = kernel_.buffers[static_cast<size_t>(buffer)].dtype;

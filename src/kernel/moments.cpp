@@ -22,7 +22,7 @@ namespace smelt::kernel {
 
 using schedule::Moment;
 
-// Accumulators beside the moments: of elements, and for each factor an origin where it is measured
+// Accumulators besides the moments: of elements, and for each factor an origin where it is measured
 // from something, and a sum where the other one is.
 void AccumulatorLowering::add_moments(std::vector<Accumulator>& accs) {
   const size_t reductions = accs.size();
@@ -71,7 +71,7 @@ void AccumulatorLowering::add_moments(std::vector<Accumulator>& accs) {
 
 namespace {
 
-// The place of the count beside an accumulator; past the end where nothing is measured from an
+// The place of an accumulator's count; past the end where nothing is measured from an
 // origin.
 size_t count_of(const std::vector<Accumulator>& accs, const Accumulator& a) {
   const auto count = std::find_if(accs.begin(), accs.end(), [&](const Accumulator& other) {
@@ -101,7 +101,7 @@ struct Moved {
   ExprId sum(ExprId value, ExprId n, ExprId by) const {
     return by == kNoExpr ? value : builder.apply(Op::Fma, {n, by, value});
   }
-  // A product, from what is beside it.
+  // A product, from its factors.
   ExprId product(ExprId value, ExprId n, std::array<ExprId, 2> by, std::array<ExprId, 2> sums) const {
     if (by[1] != kNoExpr) value = builder.apply(Op::Fma, {by[1], sums[0], value});
     if (by[0] != kNoExpr) value = builder.apply(Op::Fma, {by[0], sum(sums[1], n, by[1]), value});
@@ -136,7 +136,7 @@ std::vector<Stmt> AccumulatorLowering::update_moments(const std::vector<Accumula
                                                       const Placement& placement) {
   std::vector<Stmt> origins, sums, counts;
   if (!any_moments(accs)) return {};
-  // All moments of a pass have elements of one shape behind them, at one index each.
+  // All moments of a pass are of elements of one shape, at one index each.
   const auto value_of = [&](NodeId factor, const Accumulator& moment) {
     const ExprId value = evaluator_.value(factor, placement.at(moment.reduction->argument_index));
     return builder_.cast(value, moment.value_type);

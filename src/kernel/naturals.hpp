@@ -16,7 +16,7 @@ namespace smelt::kernel {
 // What is known of symbols anywhere in a phase.
 Ranges ranges_in(const Kernel& kernel, const Phase& phase);
 
-// Returns whether there are any. It runs behind all passes that make indices.
+// Returns whether there are any. It runs after all passes that make indices.
 bool find_naturals(Kernel& kernel);
 
 }  // namespace smelt::kernel

@@ -28,7 +28,7 @@ using Inside = std::map<Symbol, IntExpr>;  // loops inside of a body, and their 
 // Two conditions of which both must hold.
 const Apply* and_of(const Expr& e) { return e.dtype == DType::Bool ? e.as_apply(Op::And) : nullptr; }
 
-// What stands between `and`s.
+// The conditions between `and`s.
 void collect_leaves(const Kernel& kernel, ExprId root, std::set<ExprId>& into) {
   if (const Apply* both = and_of(kernel.at(root)))
     for (const ExprId a : both->args) collect_leaves(kernel, a, into);
@@ -184,7 +184,7 @@ class Interiors {
       const auto* apply = kernel_.at(leaf).get_if<Apply>();
       const auto h = apply ? holds_where(kernel_, *apply) : std::nullopt;
       if (!h) continue;
-      // As it stands, if it can be: from it the accesses that it guards were proved.
+      // As it is, if it can be: from it the accesses that it guards were proved.
       auto found = conditions({*h});
       if (const auto fails = condition(IntExpr(-1) - *h); fails && (!found || is_rare(found->front(), *fails))) {
         fails_.insert(leaf);

@@ -11,7 +11,7 @@ namespace smelt::kernel {
 // Whether groups of four warps multiply all fragments, as instructions of compute capability 9.0
 // do.
 bool all_in_groups(const Kernel& kernel);
-// Where in its body the first statement stands that uses a part instead of making it.
+// Index in its body of the first statement that uses a part instead of making it.
 size_t uses_of_pipeline(const Loop& pipeline);
 // Whether nothing of an iteration needs what it multiplies, and the units go on with that while
 // threads do something else.
@@ -26,8 +26,8 @@ int parts_ahead(const Kernel& kernel, const Loop& pipeline);
 int group_of_part(const Kernel& kernel, const Loop& pipeline, size_t part);
 int groups_of_parts(const Kernel& kernel, const Loop& pipeline);
 // The number, in the body of a phase's Grid loop, of the pipeline that may get its parts as boxes,
-// if there is one. What comes before it the team does alone, or threads beside the team may do too;
-// all that these need is computed first.
+// if there is one. What comes before it the team does alone, or threads outside the team may do
+// too; all that these need is computed first.
 std::optional<size_t> boxed_pipeline(const Phase& phase);
 
 }  // namespace smelt::kernel

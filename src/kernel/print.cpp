@@ -1,4 +1,4 @@
-// Text of a Kernel: parameters, then phases with one statement a line. An expression stands inside
+// Text of a Kernel: parameters, then phases with one statement a line. An expression is inside
 // its statement; one that is used several times, or is long, gets a line of its own ("%3: f32 =
 // ...") in front of the first statement that needs it, in the innermost block that does.
 #include <fmt/format.h>

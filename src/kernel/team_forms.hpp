@@ -51,7 +51,7 @@ struct EarlyLoad {
   bool follows = false;
 };
 
-// A store whose lanes are one access, behind all else that the group does.
+// A store whose lanes are one access, after all else that the group does.
 struct GroupStore {
   int statement = 0;    // of the block
   int step = 0;         // 1: upwards, -1: downwards
@@ -59,7 +59,7 @@ struct GroupStore {
 };
 
 // Elements that follow each other, by address, which a thread takes as one access of up to 16 bytes
-// behind one mask.
+// under one mask.
 struct AdjacentLoads {
   std::vector<ExprId> loads;
   ExprId mask = kNoExpr, other = kNoExpr;
@@ -86,7 +86,7 @@ struct BlockAccesses {
   std::vector<GroupStore> group_stores;
   std::vector<GroupDraw> draws;
   std::vector<AdjacentLoads> loads;    // before the block
-  std::vector<AdjacentStores> stores;  // behind the block
+  std::vector<AdjacentStores> stores;  // after the block
 };
 
 // A Serial loop inside of a Vector loop: loads of as many iterations, made before the first of
@@ -98,7 +98,7 @@ struct IterationLoads {
 };
 
 struct LoopAccesses {
-  std::vector<EarlyLoad> held;   // made before the loop, for all alike loops behind it too
+  std::vector<EarlyLoad> held;   // made before the loop, for all alike loops after it too
   std::vector<EarlyLoad> early;  // made for all blocks, where scans are between them
   std::vector<BlockAccesses> blocks;
   IterationLoads batch;

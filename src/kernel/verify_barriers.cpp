@@ -1,4 +1,4 @@
-// Threads of a team meet in shared scratch only behind a barrier.
+// Threads of a team meet in shared scratch only after a barrier.
 #include <set>
 
 #include "kernel/barriers.hpp"
@@ -52,11 +52,11 @@ class BarrierVerifier {
     if (vector || !body) return;
     const Since before = since_;
     block(*body);
-    if (repeats(s)) block(*body);  // its second iteration, behind the first
+    if (repeats(s)) block(*body);  // its second iteration, after the first
     if (s.is<If>() || repeats(s)) add(before);
   }
 
-  // Parts are made in Vector loops and used behind these, each in its stage: nothing else connects
+  // Parts are made in Vector loops and used after these, each in its stage: nothing else connects
   // iterations.
   void pipeline(const Loop& s) const {
     if (s.kind != LoopKind::Serial || s.stages < 2) fail(kernel_, "loop {} is no pipeline", s.var);

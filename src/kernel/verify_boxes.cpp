@@ -54,7 +54,7 @@ class BoxVerifier {
     for_ends(terms[0].atoms[0]->a, visit);
     for_ends(terms[0].atoms[0]->b, visit);
   }
-  // Where the mask does not hold, the box has 0: it is before or behind a side.
+  // Where the mask does not hold, the box has 0: it is before or after a side.
   void asked(const IntExpr& least) const {
     bool known = false;
     for (size_t s = 0; s < box_.sides.size(); ++s) {

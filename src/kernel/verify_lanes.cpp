@@ -125,7 +125,7 @@ class LaneForm {
     return offset.any_symbol([&](Symbol s) { return s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]; });
   }
 
-  // Elements behind a line in steps that begin at one; nothing where the lanes are in no row of
+  // Elements after a line in steps that begin at one; nothing where the lanes are in no row of
   // lines.
   std::optional<int64_t> behind(const Load& load, const LaneSteps& steps) const {
     const auto row = load.mask == kNoExpr && !steps.even ? line_row(kernel_, load.access, steps) : std::nullopt;

@@ -12,8 +12,8 @@
 namespace smelt::kernel {
 
 void verify_structure(
-    const Kernel& kernel);                // ids in range, loops where they may stand, symbols known where they are used
-void verify_types(const Kernel& kernel);  // dtypes of expressions, stores and combines
+    const Kernel& kernel);                 // ids in range, loops where they may be, symbols known where they are used
+void verify_types(const Kernel& kernel);   // dtypes of expressions, stores and combines
 void verify_locals(const Kernel& kernel);  // assigned before use, one value or one per lane, scratch allocated
 void verify_accesses(const Kernel& kernel, Proved& proved);  // every index inside its dimension
 void verify_lanes(const Kernel& kernel);                     // the lanes of accesses lie as their forms say

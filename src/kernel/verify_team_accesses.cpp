@@ -310,7 +310,7 @@ class AccessVerifier {
          "blocks of words that begin between two of them");
   }
 
-  // A store that may be made behind its block: nothing there reads what it writes.
+  // A store that may be made after its block: nothing there reads what it writes.
   const Store& store_at(const Block& block, int n, const Loop& loop) const {
     const auto* s =
         n >= 0 && static_cast<size_t>(n) < block.size() ? block[static_cast<size_t>(n)]->get_if<Store>() : nullptr;

@@ -64,7 +64,7 @@ class Computed {
   std::vector<std::vector<ExprId>> scopes_;
 };
 
-// Accesses behind conditions that are one where each of `when` is at least 0.
+// Accesses under conditions that are one where each of `when` is at least 0.
 template <class T>
 struct Alike {
   std::vector<T> members;
@@ -155,7 +155,7 @@ class Widening {
     forms_[&loop] = std::move(accesses);
   }
 
-  // Stores that are made at once come behind the block; the edges of a peeled loop make each by
+  // Stores that are made at once come after the block; the edges of a peeled loop make each by
   // itself.
   void change_by(const Block& block, const Vector& vector, const BlockAccesses& accesses) {
     std::set<int> later;
@@ -271,7 +271,7 @@ class Widening {
     accesses.group_stores.back().copied = true;
   }
 
-  // Loads that follow each other, behind one mask.
+  // Loads that follow each other, under one mask.
   void adjacent_loads(const Block& block, const std::vector<ExprId>& made, BlockAccesses& accesses) {
     std::set<int> given;  // locals and arrays that get values in the block
     std::vector<ExprId> roots;

@@ -1,5 +1,5 @@
-// Loads of one array whose pieces are not whole vectors read what lies between what the loads
-// beside them read, so that all read the same vectors:
+// Loads of one array whose pieces are not whole vectors read what lies between those of
+// their neighbours too, so that all read the same vectors:
 //
 //   in[2*%i], in[2*%i + 1]   elements 0 to 126 and 1 to 127 beyond 2*%i  ->  0 to 127 both
 #pragma once

@@ -16,7 +16,7 @@ namespace {
 // Beside the time of a group that moves so much, that of a launch is nothing.
 constexpr int64_t kLargeGroup = int64_t{1} << 30;
 // Different forms of work in one launch of a GPU: each adds to the code, and all take the registers
-// of the hungriest.
+// of the one that needs most.
 constexpr size_t kMostForms = 8;
 
 // On a GPU every workgroup looks its part up first. Longer ones do that less often: as long as

@@ -68,7 +68,7 @@ NodeId Edges::multiplication_of(const Graph& graph, NodeId sum) const {
 int64_t Edges::read_bytes(const Graph& graph, NodeId id) const {
   int64_t total = 0;
   for (NodeId arg : graph.at(id).args) {
-    // A view reads no more than it shows, and no more than there is behind it.
+    // A view reads no more than it shows, and no more than its array has.
     int64_t least = bytes(graph, arg);
     bool generated = false;
     for (NodeId v = arg;; v = graph.at(v).args[0]) {

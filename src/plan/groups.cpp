@@ -63,7 +63,7 @@ bool Groups::adjacent(int a, int b) const {
 bool Groups::path_around(int a, int b) const {
   std::vector<int> todo;
   std::unordered_set<int> seen{a, b};
-  // A group leads to b if some node of it stands before the last of b, whichever of its nodes it
+  // A group leads to b if some node of it is before the last of b, whichever of its nodes it
   // was entered by.
   const NodeId last = bag(b).last;
   const auto reach = [&](int next) {

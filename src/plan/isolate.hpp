@@ -12,7 +12,7 @@ namespace smelt::plan {
 struct Isolated {
   Graph graph;
   schedule::Group group;                          // within `graph`
-  std::vector<NodeId> original;                   // per node of `graph`; -1 for what stands only here
+  std::vector<NodeId> original;                   // per node of `graph`; -1 for what is only here
   std::vector<std::pair<Symbol, IntExpr>> sizes;  // symbols of its own, and what of the program they are
   std::string key;                                // equal for groups that run the same kernel
 };

@@ -127,8 +127,8 @@ class Planner {
     }
   }
 
-  // Sums of products that are measured from other results of their rows, with those: between them
-  // stand values of elements, which make two passes of the two until others compute these again for
+  // Sums of products that are measured from other results of their rows, with those: the
+  // values of elements between them make two passes of the two until others compute these again for
   // themselves.
   void merge_moments() {
     for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {

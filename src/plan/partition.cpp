@@ -24,7 +24,7 @@ static uint64_t pair_of(int a, int b) {
   return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);
 }
 
-// Whether it reads what other nodes compute at its own index only: no view stands between.
+// Whether it reads what other nodes compute at its own index only: no view is between.
 static bool reads_directly(const Graph& graph, const Edges& edges, NodeId id) {
   const Node& node = graph.at(id);
   if (node.kind != NodeKind::Elementwise && node.kind != NodeKind::Cast) return false;
@@ -216,7 +216,7 @@ int64_t Partition::reach(NodeId id) const {
 bool Partition::surely_accepted(int from, int into) const {
   const auto f = static_cast<size_t>(from), i = static_cast<size_t>(into);
   if (!still_[i] || !even_[i]) return false;
-  const bool one_more = !options_.target.gpu && members(into).size() == 1;  // behind reductions
+  const bool one_more = !options_.target.gpu && members(into).size() == 1;  // after reductions
   if (even_[f] ? !(*even_[f] == *even_[i]) : !one_more || !reads_only(members(into)[0], from)) return false;
   return reads_here(from, into);
 }

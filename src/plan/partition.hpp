@@ -73,7 +73,7 @@ class Partition {
   // Whether what others read of a group would be.
   bool repeats_too_much(int producers) const;
   // Points over which a node is evaluated: of a reduction, its argument's; where its group has
-  // none, those of the largest beside it.
+  // none, those of the largest next to it.
   int64_t reach(NodeId id) const;
 
   // The groups that compute a node of another group again.

@@ -23,7 +23,7 @@ struct Split {
   std::vector<NodeId> nodes;  // ascending
   NodeId last = -1;
   int64_t spilled_bytes = 0;  // of each thread of that kernel, if that is why
-  double times_as_long = 0;   // that one kernel is predicted to take, beside two; if that is why
+  double times_as_long = 0;   // that one kernel is predicted to take, compared with two; if that is why
 };
 
 struct Options : schedule::Options {
@@ -45,7 +45,7 @@ struct FusionGroup : schedule::Group {
   Tuning tuning = {};                                  // that the schedule was made with
   std::string rebuilt = {};                            // why that is not the schedule's own choice; empty when it is
   std::string untuned = {};                            // why tuning measured nothing; empty if it did, or did not run
-  std::vector<FusionGroup> parts = {};  // Batch: the groups that run side by side; what stands above is of all of them
+  std::vector<FusionGroup> parts = {};      // Batch: the groups that run side by side; what is above is of all of them
   std::shared_ptr<const Batch> batch = {};  // of these parts
 
   Strategy strategy() const { return parts.empty() ? schedule->strategy : Strategy::Batch; }

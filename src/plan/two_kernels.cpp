@@ -67,7 +67,7 @@ class Comparison {
     return schedule::predict(graph(), group, *own, options_);
   }
 
-  // The nodes up to `last`, or those behind it, as a group.
+  // The nodes up to `last`, or those after it, as a group.
   FusionGroup half(NodeId last, bool first) const {
     FusionGroup made;
     std::vector<NodeId> inputs;
@@ -87,7 +87,7 @@ class Comparison {
     return made;
   }
 
-  // Nodes behind which few bytes cross, the fewest first.
+  // Nodes after which few bytes cross, the fewest first.
   std::vector<NodeId> cheapest_cuts() const {
     const std::vector<NodeId>& nodes = group_.nodes;
     std::vector<double> change(nodes.size() + 1, 0);

@@ -44,8 +44,8 @@ std::string ulp(double value) {
   return value < 1e6 ? fmt::format("{:.4g}", std::ceil(value * 10) / 10) : format_error(value);
 }
 
-// The largest error in ULP is often that of an element beside zero; then it is told what nearly all
-// of the others have.
+// The largest error in ULP is often that of an element near zero; then the text says what nearly
+// all of the others have.
 std::string errors_text(const Accuracy& a) {
   std::string out = fmt::format("max abs error {}, max {} ULP", format_error(a.max_abs), ulp(a.max_ulp));
   const auto telling = [&](const Percentile& p) { return p.percent < 100 && p.percent > 50 && p.ulp < 1000; };

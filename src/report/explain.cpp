@@ -18,7 +18,7 @@ namespace smelt::report {
 namespace {
 
 // "relu (2 operations), layernorm (9 operations)": operations that one thing of the user's text
-// became stand together.
+// became are together.
 std::string contents(const Graph& graph, const plan::FusionGroup& group) {
   struct Part {
     std::string label;

@@ -44,7 +44,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// The file behind the path: a link keeps pointing at what it points at.
+// The file that the path leads to: a link keeps pointing at what it points at.
 std::string follow_links(const std::string& path) {
   char resolved[PATH_MAX];
   return ::realpath(path.c_str(), resolved) ? std::string(resolved) : path;

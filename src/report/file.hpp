@@ -1,4 +1,4 @@
-// Files of the user: read whole with a bound, and written so that no half of one ever stands under
+// Files of the user: read whole with a bound, and written so that no half of one ever is under
 // its name.
 #pragma once
 

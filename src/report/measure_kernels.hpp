@@ -1,4 +1,4 @@
-// How long each kernel of a program takes, beside a copy of as many bytes.
+// How long each kernel of a program takes, compared with a copy of as many bytes.
 #pragma once
 
 #include <vector>

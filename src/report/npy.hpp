@@ -25,7 +25,7 @@ struct NpyHeader {
 // Reads and checks the header alone (for programs that need only types).
 NpyHeader read_npy_header(const std::string& path);
 
-// Reads the array. Fortran order gives a strided view of the bytes as they stand; other byte orders
+// Reads the array. Fortran order gives a strided view of the bytes as they are; other byte orders
 // are swapped; bools become 0 or 1. Throws UserError that names the path and what is wrong.
 Tensor read_npy(const std::string& path);
 

@@ -305,7 +305,7 @@ class Counter {
     return moved;
   }
 
-  // -1 behind a condition that does not hold.
+  // -1 under a condition that does not hold.
   std::optional<int64_t> offset_at(const AccessSite& site, int64_t iteration, int64_t element, AccessRow& row) {
     if (grid_) indices_.set(*grid_, iteration);
     if (site.vector) indices_.set(site.vector->var, element);

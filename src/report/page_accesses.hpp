@@ -31,7 +31,7 @@ struct AccessRow {
   double executions = 0;     // of all warps, or vectors, of the launch, that have a lane that does something
   double total_sectors = 0;  // of these
   bool sampled = false;      // some were looked at for all, and they differ
-  bool conditional = false;  // behind a condition that is not known: the executions are the most that there can be
+  bool conditional = false;  // under a condition that is not known: the executions are the most that there can be
   bool atomic = false;
 };
 

@@ -78,7 +78,7 @@ std::string page_html(const nlohmann::ordered_json& json, int version) {
 }
 
 std::string page_html(const nlohmann::ordered_json& json, const std::string& style, const std::string& script) {
-  // Files beside a page that is opened from a disk have no origin of their own, so that 'self'
+  // Files next to a page that is opened from a disk have no origin of their own, so that 'self'
   // would not let them in.
   return assemble(json,
                   "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' data: file:; "

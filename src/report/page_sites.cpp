@@ -29,8 +29,8 @@ struct Forms {
   std::set<ExprId> shared, made;   // one for a group; parts of other accesses
   std::map<const Stmt*, int> grouped_stores, runs_of_stores;
   std::set<const Stmt*> made_stores;
-  std::set<ExprId> held;       // in registers for all alike loops behind too
-  std::set<ExprId> invariant;  // the compiler takes them out of the loop, and has them in all loops behind
+  std::set<ExprId> held;       // in registers for all alike loops after it too
+  std::set<ExprId> invariant;  // the compiler takes them out of the loop, and has them in all loops after it
 };
 
 class Finder {
@@ -44,7 +44,8 @@ class Finder {
   }
 
  private:
-  // `seen`: loads whose values are there; a copy, since what is loaded inside is not there behind.
+  // `seen`: loads whose values are there; a copy, since what is loaded inside is not there
+  // afterwards.
   void block(const std::vector<Stmt>& body, std::set<ExprId> seen, Forms* forms) {
     for (const Stmt& s : body) statement(s, seen, forms);
   }

@@ -198,7 +198,7 @@ class Tracer {
     const auto at = numbers(schedule::gather_indices_index(graph_, node, expressions(index)));
     if (!at) return {};
     Arguments out = {{node.args[1], *at}};
-    // The index itself may be behind views.
+    // The index itself may be read through views.
     NodeId id = node.args[1];
     Dims position = *at;
     while (!is_kept(id)) {

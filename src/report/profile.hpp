@@ -1,5 +1,5 @@
-// What the counters of a GPU say of a program, read from what Nsight Compute prints, beside what
-// the plan predicts.
+// What the counters of a GPU say of a program, read from what Nsight Compute prints, compared with
+// what the plan predicts.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

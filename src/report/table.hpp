@@ -17,7 +17,7 @@ class Table {
  public:
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void add(std::vector<std::string> cells);  // one per column
-  // Lines that end in a newline each; no line of titles when all of them are empty. Columns stand
+  // Lines that end in a newline each; no line of titles when all of them are empty. Columns are
   // `gap` blanks apart.
   std::string str(int indent = 0, int gap = 3) const;
   std::string markdown() const;

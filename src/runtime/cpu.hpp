@@ -59,9 +59,9 @@ class Llvm {
   virtual std::string path() const = 0;
   virtual std::string triple() const = 0;
   virtual std::string cpu_name() const = 0;  // as LLVM calls it; opens the library
-  // Whether threads of a loop may compile too, beside the one that asked.
+  // Whether threads of a loop may compile too, besides the one that asked.
   virtual bool on_any_thread() const { return true; }
-  // What code depends on beside its text: the library's file, the target, the processor, the
+  // What code depends on besides its text: the library's file, the target, the processor, the
   // passes.
   virtual const std::string& identity() const = 0;
 

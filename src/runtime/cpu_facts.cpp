@@ -195,7 +195,7 @@ CpuFacts read_cpu_facts() {
   facts.vector_bits = vector_bits_of(facts.isa);
 #if defined(__x86_64__)
   facts.slow_division =
-      facts.isa == "avx512" && __builtin_cpu_is("intel");  // AMD's take half as long, hidden behind what else is done
+      facts.isa == "avx512" && __builtin_cpu_is("intel");  // AMD's take half as long, hidden by other work
   const char* chosen = std::getenv("SMELT_CPU");
   const bool all = facts.isa == "avx512" && !(chosen && *chosen);
   facts.dot_bf16 = all && __builtin_cpu_supports("avx512bf16");

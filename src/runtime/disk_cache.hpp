@@ -39,7 +39,7 @@ class DiskCache {
   static void configure(std::optional<std::string> folder, std::optional<int64_t> limit_bytes);
 
   // The value of this key, made where it is not known. Threads that request one key at a time make
-  // it once. `hit` tells where it is from, `stored` whether it is new in the folder.
+  // it once. `hit` says where it is from, `stored` whether it is new in the folder.
   std::string get(const std::string& key, const std::function<std::string()>& make, bool* hit = nullptr,
                   bool* stored = nullptr);
 

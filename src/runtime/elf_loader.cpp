@@ -26,7 +26,7 @@ constexpr uint64_t kMostBytes = uint64_t{512} << 20;
 
 uint64_t aligned(uint64_t offset, uint64_t alignment) { return (offset + alignment - 1) / alignment * alignment; }
 
-// A jump to any address, with the address behind it: what a call reaches when its function is too
+// A jump to any address, followed by the address: what a call reaches when its function is too
 // far away, and at the same time the slot that code reads a function's address from.
 constexpr uint64_t kSlotBytes = 16, kSlotAddress = 8;
 void write_slot(char* slot, uint64_t address) {

@@ -126,7 +126,7 @@ GpuFacts read_facts(const DeviceContext& context, int ordinal) {
   facts.shared_bytes_per_processor = context.attribute(kSharedPerProcessor);
   facts.shared_bytes_per_workgroup = context.attribute(kSharedPerWorkgroup);
   facts.l2_bytes = context.attribute(kL2Bytes);
-  // What a driver does not tell is no reason to do without it. Data moves at both edges of the
+  // What a driver does not report is no reason to do without it. Data moves at both edges of the
   // clock.
   int kilohertz = 0, bits = 0;
   driver.device_attribute(&kilohertz, kMemoryKilohertz, context.number());

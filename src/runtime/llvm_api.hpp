@@ -1,6 +1,6 @@
 // The functions of the LLVM C API that smelt calls, declared by hand and looked up in a library
 // opened at run time. One line is one function: its type and its name. Only functions that every
-// libLLVM from 16 to 22 exports stand here.
+// libLLVM from 16 to 22 exports are here.
 #pragma once
 
 #include <cstddef>

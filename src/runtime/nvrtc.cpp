@@ -122,7 +122,7 @@ class OpenedNvrtc final : public Nvrtc {
     const std::string log = log_of(program);
     std::string lines;
     for (const auto& [number, text] : named_lines(log, source)) lines += fmt::format("\n  {:4} | {}", number, text);
-    // The library that holds its built-in declarations may be missing beside it: the machine's
+    // The library that holds its built-in declarations may be missing next to it: the machine's
     // fault, not the kernel's.
     if (status != kCompilationError && log.find("builtins") != std::string::npos)
       throw UserError(fmt::format("NVRTC {} ({}) is incomplete: {}\nhelp: install it again: {}", version_text(), path_,

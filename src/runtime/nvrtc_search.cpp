@@ -67,7 +67,7 @@ class Search {
       if (const std::string home = places_.environment(variable); !home.empty()) look_in_toolkit(places_.root + home);
   }
 
-  // Every python3 of the PATH has its packages beside it; a link stands for the place that it
+  // Every python3 of the PATH has its packages next to it; a link stands for the place that it
   // points to.
   void look_on_path() {
     std::istringstream path(places_.environment("PATH"));

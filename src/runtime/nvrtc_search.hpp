@@ -1,4 +1,4 @@
-// Where libnvrtc and the programs of the CUDA toolkit may stand on a machine.
+// Where libnvrtc and the programs of the CUDA toolkit may be on a machine.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@ namespace smelt::runtime {
 
 struct SearchPlaces {
   std::function<std::string(const char*)> environment;  // "" for what is not set
-  std::string root;                                     // stands before every absolute path; for tests
+  std::string root;                                     // a prefix of every absolute path; for tests
 };
 
 // Libraries that are there, best first: those of Python environments (the active ones, those of the

@@ -193,7 +193,7 @@ int processors() {
   return count;
 }
 
-// What a caller gets of the processors that `most` threads would use, beside the other callers.
+// What a caller gets of the processors that `most` threads would use, given the other callers.
 int share_of(int most, int among) {
   const int all = std::max(most, processors());
   return std::min(most, (all + among - 1) / among);

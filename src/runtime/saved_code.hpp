@@ -1,4 +1,4 @@
-// Code beside its program in one file: caches that a program is compiled with, so that what it
+// Code and its program in one file: caches that a program is compiled with, so that what it
 // needs is known, and compiled from without a compiler.
 #pragma once
 

@@ -20,7 +20,7 @@ namespace smelt::schedule {
 // of windows begin.
 struct Operand {
   NodeId top = -1;   // what these operations take
-  NodeId base = -1;  // the same behind the views
+  NodeId base = -1;  // the array under the views
   Index index;       // of `base`, by variables of the domain and of the window
   bool staged = false;
 };

@@ -12,7 +12,8 @@
 namespace smelt::schedule {
 namespace {
 
-// Predictions of one family are wrong by less than this beside each other, on a GPU and on a CPU.
+// Predictions of one family are wrong by less than this relative to each other, on a GPU and on a
+// CPU.
 constexpr double kDecisive = 1.5, kDecisiveOnCpu = 1.3;
 
 std::vector<int64_t> block_of(const Schedule& s) { return s.blocking ? s.blocking->block : std::vector<int64_t>{}; }
@@ -150,7 +151,7 @@ class List {
     for (const Tuning& tuning : tunings) add(tuning);
   }
 
-  // What the families propose beside the first.
+  // What the families propose besides the first.
   void add_on_gpu() {
     const std::shared_ptr<const Schedule> first = found_[0].schedule;  // the list grows
     std::shared_ptr<const Schedule> turned;

@@ -265,7 +265,7 @@ class ChainFinder {
     return true;
   }
 
-  // Nothing between the two products is stored, or needed behind the second one.
+  // Nothing between the two products is stored, or needed after the second one.
   bool is_unseen_elsewhere() const {
     const NodeId between[] = {weights_, chain_.scores.node, chain_.maximum, chain_.total, chain_.products};
     return std::none_of(std::begin(between), std::end(between), [&](NodeId id) { return outer_.count(id) > 0; });

@@ -6,7 +6,7 @@
 //   y[b, m, n] = sum over k of  exp(x - max over k of x) * r[b, m] * v[b, k, n]
 //
 // The maximum and both sums run along k together: when the maximum grows, sums so far are rescaled
-// (schedule/online.hpp). What depends on the row alone is multiplied behind the second sum.
+// (schedule/online.hpp). What depends on the row alone is multiplied after the second sum.
 #pragma once
 
 #include <optional>

@@ -232,7 +232,7 @@ class GpuPrediction {
     if (held + shared_bytes() * resident_ > static_cast<double>(facts_.shared_bytes)) return std::nullopt;
     return in_parts ? bytes / facts_.processors : bytes;
   }
-  // Whether this array is read for a value: behind paddings, or for what is computed from it.
+  // Whether this array is read for a value: through paddings, or for what is computed from it.
   bool leads_to(NodeId array, NodeId id) const {
     if (id == array) return true;
     if (std::binary_search(group_.inputs.begin(), group_.inputs.end(), id)) return false;

@@ -36,7 +36,7 @@ std::optional<int> axis_between_lanes(const Graph& graph, const Group& group, co
 // The elements from a lane along `axis` to the next that whole vectors are read or stored for, as a
 // power of two; 1: there are no such.
 int between_lanes(const Graph& graph, const Domain& domain, int axis);
-// Takes the axis away: what stood at each of its places is computed side by side, what they share
+// Takes the axis away: what was at each of its places is computed side by side, what they share
 // once.
 void write_out(const Graph& graph, int axis, Domain& domain);
 

@@ -87,7 +87,7 @@ class Walk : Refusing {
     const At* at;
     int level;
     Overlap overlap = {};
-    int guards = 0;  // a number of those that stand before it
+    int guards = 0;  // a number of those that are before it
   };
 
   // Equal indices are one.

@@ -10,7 +10,7 @@
 namespace smelt::schedule {
 
 struct OnlineSum {
-  NodeId maximum = -1;  // the Reduce node that the sum can run beside
+  NodeId maximum = -1;  // the Reduce node that the sum can run along with
   // Where the maximum is infinite, what is subtracted is 0 (logsumexp) instead: the sum is then 0
   // or infinite, and not nan.
   bool finite_shift = false;

@@ -18,7 +18,7 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
 // that need the last of them.
 int passes_of(const Domain& domain);
 std::string scans_text(const Domain& domain);
-// The same group in fewer passes than so many, where reductions may run beside those that they
+// The same group in fewer passes than so many, where reductions may run along with those that they
 // need.
 std::optional<Domain> domain_of_fewer_passes(const Graph& graph, const Group& group, const Options& options,
                                              Online online, int passes);
@@ -63,7 +63,7 @@ bool has_far_rows(const Schedule& schedule, const Target& target);
 // The innermost axis that is reduced, or that is kept; -1 when there is none.
 int last_axis(const Domain& domain, bool reduced);
 
-// Whether some reduction is an argmin or argmax, which keeps a position beside every value.
+// Whether some reduction is an argmin or argmax, which keeps a position with every value.
 bool finds_positions(const Graph& graph, const Domain& domain);
 
 // The axis along which an access is contiguous, if there is one; -1 for values that are the same

@@ -37,7 +37,7 @@ struct Product {
   // On a CPU: few rows, and columns contiguous along the inner axes, which are read where they lie;
   // lanes go along the inner axes.
   bool few_rows = false;
-  // On a CPU: places of all axes of the columns but the last that a tile has beside each other,
+  // On a CPU: places of all axes of the columns but the last that a tile has next to each other,
   // with a piece of the last one each, so that vectors go along it; 0: a tile goes over all of them
   // as one axis.
   int64_t lines = 0;
@@ -47,7 +47,7 @@ struct Product {
   // unsigned: the rows, where the columns are not; rows of i8 are then moved by 128.
   int64_t terms = 1;
   bool unsigned_rows = true, moved_rows = false;
-  // On a GPU: warps beside each other along the rows.
+  // On a GPU: warps next to each other along the rows.
   int down = 1;
   int stages = 0;              // parts that are on chip at a time, where they come while others are multiplied
   bool boxed = false;          // the device has an engine that copies boxes of arrays on chip

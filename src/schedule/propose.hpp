@@ -1,4 +1,4 @@
-// What each family of schedules proposes beside its own choice. Proposers are pure and
+// What each family of schedules proposes besides its own choice. Proposers are pure and
 // veto nothing: a tuning that a family cannot have comes out as another one, or as none. Internal
 // to this folder.
 #pragma once

@@ -31,7 +31,7 @@ struct Schedule {
   bool flattened = false;  // Pointwise: all axes as one vector axis, indices by division
   bool pieces = false;     // Pointwise: a short last axis is a vector, and the axis before it a loop
   int across_axis = -1;    // Tiled: the axis along which the reads of `staged` are contiguous
-  int narrow_axis = -1;    // Split: the reduced axis behind which a few columns lie; `tile` is then what one step takes
+  int narrow_axis = -1;    // Split: the reduced axis after which a few columns lie; `tile` is then what one step takes
   std::optional<Cut> cut;  // Pointwise: the loops go over ranges of an axis, one array of a concat each
   std::optional<Blocking> blocking;  // Pointwise on a GPU: each thread has a block of results of local reductions
   std::vector<Read> staged;  // Tiled: what is read across the vector axis, and goes through scratch tile by tile

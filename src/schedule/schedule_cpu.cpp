@@ -36,7 +36,7 @@ constexpr int64_t kShortRow = 16;
 // whole one, and the order of a sum must not follow from the threads at hand.
 constexpr int64_t kFewRows = 32, kFewestRows = 8;
 // So few columns share vectors, of which a step takes this many, where there are more steps than
-// few: joining the lanes takes as long as those. Indices beside the values fill the registers
+// few: joining the lanes takes as long as those. Indices and values fill the registers
 // sooner, and are joined in more time.
 constexpr int64_t kFewColumns = 40, kFewestVectors = 3, kMostVectors = 16, kFewSteps = 3;
 constexpr int64_t kFewColumnsOfIndices = 24, kFewStepsOfIndices = 12;
@@ -92,7 +92,7 @@ int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int 
   if (!extent) return lanes;
   const auto computed = [&](int64_t step) { return (*extent + step - 1) / step * step; };
   while (!light && lanes > natural && computed(lanes) * 4 > computed(natural) * 5) lanes /= 2;
-  // Behind a row that is reduced its lanes are joined, and the last step may need a mask: both take
+  // After a row that is reduced its lanes are joined, and the last step may need a mask: both take
   // longer for more lanes.
   const auto few_steps = [&] { return *extent < (*extent % lanes == 0 ? 4 : 16) * lanes; };
   const bool joined = domain.axes[static_cast<size_t>(axis)].reduced;
@@ -262,8 +262,8 @@ std::optional<Refusal> turned_read(const Graph& graph, const Domain& domain, con
 
 // Reductions whose rows lie along the fastest axis.
 // Rows of which the outputs of one element a row are computed together, a lane to each: where these
-// take long beside the reduction of a row. A function of one value takes as long as of a vector. 0:
-// each row on its own.
+// take long compared with the reduction of a row. A function of one value takes as long as of a
+// vector. 0: each row on its own.
 int rows_together(const Graph& graph, const Group& group, const Domain& domain, const Options& options) {
   constexpr int64_t kLongRow = 512;
   const int rows = 4 * natural_lanes(options.target);

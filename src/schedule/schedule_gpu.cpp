@@ -51,7 +51,7 @@ static bool has_short_form(const Node& node) {
 
 int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
   const int64_t points = domain.estimate(false) * domain.estimate(true);
-  // What takes many operations is kept for the passes behind it, and the rest is little; random
+  // What takes many operations is kept for the passes after it, and the rest is little; random
   // numbers are drawn again.
   constexpr int64_t kAnewInAPass = 16;
   int64_t instructions = kAnewInAPass * passes_of(domain);

@@ -57,7 +57,7 @@ std::optional<ColumnTile> passing_tile(int64_t height, int64_t width, int64_t co
   constexpr int64_t kGroups = 8;
   if (height < kTallTile) return std::nullopt;
   ColumnTile tile{lanes, std::max<int64_t>(1, kLineBytes / (lanes * bytes)), 1, kGroups};
-  // Coordinates, say: threads beside the columns would have nothing to do.
+  // With few columns, as with coordinates, further threads would have nothing to do.
   while (tile.row > 1 && tile.row * lanes / 2 >= columns) tile.row /= 2;
   tile.rows = std::max<int64_t>(lanes, std::min(kColumnThreads / tile.row, power_of_two_from(height / kGroups)));
   tile.rows = std::max(tile.rows, kWarp / tile.row);
@@ -97,7 +97,7 @@ bool has_constant_rows(const Domain& domain) {
 
 // Whether a window of the group is a loop, which a workgroup's loop over columns has no place for.
 bool loops_over_windows(const Graph& graph, const Group& group) {
-  std::map<NodeId, int64_t> written_out;  // elements of the windows that stand inside of each other, up to a node
+  std::map<NodeId, int64_t> written_out;  // elements of the windows that are inside of each other, up to a node
   for (const NodeId id : group.nodes) {
     const Node& node = graph.at(id);
     int64_t most = 1;

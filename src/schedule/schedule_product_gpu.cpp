@@ -56,7 +56,7 @@ bool has_groups(const Product& p, const Target& target) {
 }
 
 // Parts of the factors that a workgroup has on chip. Where multiprocessors have several workgroups
-// and tiles few sums, there is room for a second one beside it; a workgroup that is alone waits for
+// and tiles few sums, there is room for a second one; a workgroup that is alone waits for
 // memory itself, and requests many parts ahead.
 int stages_of(const Product& p, const Target& target, bool several) {
   const int64_t part = bytes_of_part(p), all = target.shared_bytes - 1024;

@@ -52,8 +52,8 @@ std::string rings_text(const Stencil& stencil, const char* where) {
                      where, most, most == 1 ? "" : "s", halo, stencil.repeated);
 }
 
-// Rows of outputs to an iteration: many, so that those before the first are few beside them, but
-// enough iterations for all threads.
+// Rows of outputs to an iteration: many, so that those before the first are few compared with them,
+// but enough iterations for all threads.
 int64_t rows_for(int64_t rows, int64_t columns_of_work, int64_t wanted, int64_t warm_up, int64_t most) {
   const int64_t parts = std::max<int64_t>(1, ceil_div(wanted, columns_of_work));
   const int64_t least = std::max<int64_t>(8, 4 * warm_up);
@@ -124,7 +124,7 @@ int unroll_of(const Stencil& stencil) {
   return static_cast<int>(rows == 2 ? 4 : std::min<int64_t>(rows, 6));
 }
 
-// Workgroups that a multiprocessor holds at a time: what its registers allow beside those for
+// Workgroups that a multiprocessor holds at a time: what its registers allow besides those for
 // computing.
 int resident_workgroups(int64_t registers, int workgroup) {
   const int64_t wanted = ceil_div(registers + kRegistersToCompute, 8) * 8;

@@ -144,8 +144,7 @@ class StencilFinder {
                           node.kind == NodeKind::Pad || node.kind == NodeKind::Concat || node.kind == NodeKind::Gather);
   }
 
-  // Nothing but pads, ends that are repeated or mirrored, slices and casts stands between it and an
-  // array.
+  // Only pads, ends that are repeated or mirrored, slices and casts are between it and an array.
   bool plainly_from_memory(NodeId id) const {
     while (!from_memory(id)) {
       const Node& node = graph_.at(id);
@@ -158,7 +157,7 @@ class StencilFinder {
   }
 
   // The column of an array that is read for this value at this index, less that of the point, when
-  // nothing but pads, slices and casts stands between.
+  // only pads, slices and casts are between.
   std::optional<int64_t> memory_column(NodeId id, Index index) const {
     while (!from_memory(id)) {
       const Node& node = graph_.at(id);

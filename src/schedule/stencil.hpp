@@ -33,7 +33,7 @@ bool may_have_rings(const Domain& domain);
 // right of the point.
 struct RingPlace {
   int64_t back = 0, right = 0;
-  std::set<size_t> readers;  // the steps that read it there: numbers of rings; what is behind the last: the outputs
+  std::set<size_t> readers;  // the steps that read it there: numbers of rings; what is after the last: the outputs
 };
 
 // A value that is kept.

@@ -16,7 +16,7 @@ struct TargetFacts {
   double cache_latency_us = 0;  // of a read of the shared cache
   double near_latency_us = 0;   // of a read of the first-level cache, in a loop
   double launch_us = 0;         // of a kernel, up to its first instruction and from its last
-  double next_launch_us = 0;    // of a launch behind another one of the same kernel
+  double next_launch_us = 0;    // of a launch after another one of the same kernel
   double barrier_us = 0;        // of the threads of a workgroup
   double shuffles_us = 0;       // that join the lanes of a warp
   double cluster_us = 0;        // of a barrier of the workgroups of a cluster

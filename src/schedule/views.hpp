@@ -17,7 +17,7 @@ Index through_view(const Graph& graph, const Node& view, const Index& index, con
 // (Reshape, Permute, whole flips); nothing for the others.
 std::optional<Index> into_view(const Graph& graph, const Node& view, const Index& index, const Ranges& ranges);
 
-// The index in `to` of the element that stands at `index` in `from`, in row-major order; counts are
+// The index in `to` of the element that is at `index` in `from`, in row-major order; counts are
 // equal.
 Index reshaped_index(const Shape& from, const Shape& to, const Index& index, const Ranges& ranges);
 

@@ -1,4 +1,4 @@
-// What smelt tells while it compiles, and what it does without a compiler.
+// What smelt reports while it compiles, and what it does without a compiler.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <smelt/smelt.hpp>

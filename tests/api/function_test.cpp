@@ -161,7 +161,7 @@ TEST(Function, PinsOnWhatIsNotThereAreMistakes) {
   EXPECT_EQ(compile(body, Options{}.fixed(0, -1))(x).to_vector<float>(), (std::vector<float>{2, 3}));
 }
 
-// Static objects are destroyed behind main, after those that smelt made in it: nothing of smelt's
+// Static objects are destroyed after main, after those that smelt made in it: nothing of smelt's
 // may be gone by then.
 struct AtExit {
   bool wanted = false;

@@ -187,7 +187,7 @@ struct Random {
   int64_t number(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine); }
 };
 
-// An expression tree kept beside the IntExpr that it builds, with its own plain evaluation.
+// An expression tree kept next to the IntExpr that it builds, with its own plain evaluation.
 struct Tree {
   char kind;  // number 'n', symbol 's', + - * / % m(in) M(ax)
   int64_t number = 0;

@@ -75,7 +75,7 @@ TEST(Tensor, CopiesOfViews) {
   EXPECT_EQ(copied({DType::I32, {1}, {1}, bytes + 1}), (std::vector<int32_t>{77})) << "misaligned";
 }
 
-// Views of every order of axes, with steps, backwards, broadcast, of sizes beside those of tiles.
+// Views of every order of axes, with steps, backwards, broadcast, of sizes besides those of tiles.
 TEST(Tensor, CopiesOfStridedViewsAreElementByElement) {
   for (const DType dtype : {DType::U8, DType::I16, DType::F32, DType::F64}) {
     const int width = size_of(dtype);

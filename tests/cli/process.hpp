@@ -30,6 +30,6 @@ pid_t start(const Invocation& invocation, int in, int out, int err);
 Result tool(const std::vector<std::string>& arguments);
 // With no compiler to be found: the reference interpreter runs programs.
 Result tool_without_llvm(const std::vector<std::string>& arguments);
-// The same with --fallback warn behind the command.
+// The same with --fallback warn after the command.
 Result interpreted(std::vector<std::string> arguments);
 bool has_llvm();

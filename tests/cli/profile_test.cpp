@@ -29,7 +29,7 @@ void add_tool(const TemporaryFolder& folder, const std::string& name, const std:
   fs::permissions(bin / name, fs::perms::owner_all);
 }
 
-// Runs the program behind the options, as ncu does, and writes a table of two launches per kernel
+// Runs the program after the options, as ncu does, and writes a table of two launches per kernel
 // of the unfused side.
 constexpr const char* kNcu = R"(
 log= ; side=

@@ -51,7 +51,7 @@ TEST(CliReport, TheDocumentAgreesWithItself) {
   EXPECT_EQ(fused["launches"].size(), fused["kernels"].size());
   EXPECT_EQ(unfused["launches"].size(), unfused["kernels"].size());
   EXPECT_TRUE(d["bench"]["results"][0]["correct"]);
-  // Operations of one call stand together.
+  // Operations of one call are together.
   std::set<std::string> labels;
   for (const json& call : d["graph"]["calls"]) labels.insert(call["label"]);
   EXPECT_EQ(labels, (std::set<std::string>{"relu", "layernorm"}));

@@ -45,7 +45,7 @@ TEST(OpenCl, NothingOfCudaStays) {
   EXPECT_EQ(text_of(row_sums(DType::F32, 64)), text);
 }
 
-// Every thread comes by every barrier: one behind what is handed over, one in each step.
+// Every thread comes by every barrier: one after what is handed over, one in each step.
 TEST(OpenCl, ThreadsMeetInTheMemoryOfTheWorkgroup) {
   const std::string text = text_of(row_sums(DType::F32, 64));
   EXPECT_EQ(occurrences(text, "barrier(CLK"), 2 * occurrences(text, "__kernel ")) << text;

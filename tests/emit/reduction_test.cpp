@@ -237,7 +237,7 @@ TEST_P(Reduction, Scratch) {
   }
 }
 
-// A step may compute behind the end of a row, with what the stack has there: denormals would take
+// A step may compute after the end of a row, with what the stack has there: denormals would take
 // hundreds of cycles each.
 TEST(ScratchOnTheStack, IsSetWhereStepsReadBehindARow) {
   for (const auto& [dtype, elements, is_set] : {std::tuple{DType::F32, 24, true}, std::tuple{DType::F32, 32, false},

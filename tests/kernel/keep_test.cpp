@@ -24,7 +24,7 @@ kernel::Kernel lowered(GraphBuilder& builder, NodeId result, bool gpu) {
   return kernel::lower(graph, plan.groups[0], *plan.groups[0].schedule, "k0");
 }
 
-// Scratch, and the places where a function of the operation stands.
+// Scratch, and the places where a function of the operation is.
 struct Counted {
   size_t buffers = 0;
   int64_t functions = 0;

@@ -26,7 +26,7 @@ void fill(Sample& s, const Value& value, int lanes = 16) {
 void fill_padded(Sample& s, int64_t by) {
   fill(s, [&](int in) { return s.load(in, {i - by}, s.at_least(i, by), s.f32(0)); });
 }
-// The lines behind the two that say where steps begin: the range, and its first statement.
+// The lines after the two that say where steps begin: the range, and its first statement.
 void expect_interior(Sample& s, const char* range, const char* statement) {
   const Lines lines = changes(s.kernel, partition_loops);
   ASSERT_GE(lines.size(), 4U);

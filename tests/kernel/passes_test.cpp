@@ -335,7 +335,7 @@ TEST(Passes, WhatCannotBeProvedIsUndone) {
 }
 
 // What a variant of a GPU's phase loads early, or at once, is left out where it is not proved; the
-// passes behind do without.
+// later passes do without.
 TEST(Passes, WhatIsUndoneOnAGpuLeavesOneAccessAtATime) {
   Sample s;
   fill_scaled(s);

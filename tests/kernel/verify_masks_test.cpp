@@ -97,7 +97,7 @@ void for_all_comparisons(int64_t divisor, const Visit& visit) {
         for (const int64_t with : {1, 5, 7}) visit(Comparison{op, swapped, negations, with, divisor});
 }
 
-// in[i - first] of an array that ends behind `last`: nothing less will do at either end.
+// in[i - first] of an array that ends after `last`: nothing less will do at either end.
 TEST(VerifyMasks, EveryComparisonSaysWhatHoldsToTheElement) {
   for_all_comparisons(1, [](const Comparison& c) {
     if (!c.is_a_range()) return;

@@ -1,5 +1,5 @@
 // verify() of pipelines: parts are made and multiplied each in its stage, so that iterations may
-// overlap; and of the memory behind them.
+// overlap; and of their memory.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

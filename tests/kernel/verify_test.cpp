@@ -109,7 +109,7 @@ TEST(Verify, Assumptions) {
   EXPECT_NE(sliced(false).find("%i0 + 2 < N"), std::string::npos);
 }
 
-// x padded by 2 in front and 3 behind, with masks that may be wrong.
+// x padded by 2 in front and 3 after, with masks that may be wrong.
 std::string padded_fault(const std::function<ExprId(Sample&)>& mask_of) {
   Sample s;
   s.size("N"_size);

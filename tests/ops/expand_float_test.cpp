@@ -68,7 +68,7 @@ FloatFormat format_of() {
   return float_format(sizeof(V) == 4 ? DType::F32 : DType::F64);
 }
 
-// Counts what is out of bounds and tells the first few.
+// Counts what is out of bounds and prints the first few.
 template <class V, class Wide>
 class Checker {
  public:

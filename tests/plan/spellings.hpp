@@ -21,7 +21,7 @@ struct Spelling {
   const char* name;
   const char* inputs;  // "x: f32[B, C]; w: f32[C]"
   Sizes sizes;
-  const char *a, *b;  // programs behind the inputs; without "return", what they return
+  const char *a, *b;  // programs after the inputs; without "return", what they return
 };
 
 // A pair that does not cost the same on these targets: "gpu", "cpu" or "gpu cpu".

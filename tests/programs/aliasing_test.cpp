@@ -58,7 +58,7 @@ Call random_call(Picker& pick, const std::vector<Dims>& of, char* buffer) {
   };
   call.inputs = {placed(pick, dims({0, 1}), buffer, false), placed(pick, dims({0}), buffer, false)};
   for (const Dims& which : of) call.outputs.push_back(placed(pick, dims(which), buffer, true));
-  // Often on the same spot, or one element beside it.
+  // Often on the same spot, or one element next to it.
   if (pick.number(0, 3) == 0 && of[0] == Dims{0, 1}) {
     call.outputs[0] = call.inputs[0];
     call.outputs[0].strides = contiguous_strides(call.inputs[0].dims);
@@ -141,7 +141,7 @@ TEST(Aliasing, ArraysAnywhereInOneBuffer) {
   check_aliasing(device(), 400);
 }
 
-// An input that reaches far behind others that begin after it.
+// An input that reaches far beyond others that begin after it.
 TEST(Aliasing, TwoOutputsInsideOneInput) {
   NEEDS_LLVM();
   if (device().is_gpu) GTEST_SKIP() << "the buffer is one of the host";

@@ -210,7 +210,7 @@ TEST(Blocked, BlocksLieAlongWhatAFactorDoesNotDependOn) {
   // With one channel per group only rows and columns share elements.
   EXPECT_EQ(block_of(conv_of("f32[16, 64, 512, 512]", "f32[64, 1, 3, 3]", ", groups=64")), (Block{1, 1, 8, 4}));
   EXPECT_EQ(block_of(conv_of("f32[16, 64, 512, 512]", "f32[64, 16, 3, 3]", ", groups=4")), (Block{1, 1, 8, 2, 4}));
-  // What a large stride reads for a block does not fit into registers beside it.
+  // What a large stride reads for a block does not fit into registers along with it.
   EXPECT_EQ(block_of(conv_of("f32[16, 16, 512, 512]", "f32[16, 16, 3, 3]", ", stride=2")), (Block{1, 8, 1, 4}));
   // Few results are spread over all threads.
   EXPECT_EQ(block_of(conv_of("f32[1, 16, 64, 64]", "f32[16, 16, 3, 3]", ", padding=1")), (Block{1, 1, 2}));
@@ -224,7 +224,7 @@ TEST(Blocked, EveryLoadServesABlock) {
   EXPECT_EQ(occurrences(fast, "= fmaf("), 9U * 64);
   EXPECT_EQ(occurrences(fast, "= *(const Vec<float, 4>*)(b0"), 9U * 2);  // eight factors of each place in two words
   EXPECT_EQ(occurrences(fast, " = *(const Vec<float, 4>*)(in"), 4U);     // rows of two windows below each other
-  EXPECT_EQ(occurrences(fast, "? in"), 4U * 2);                          // and what stands beside them
+  EXPECT_EQ(occurrences(fast, "? in"), 4U * 2);                          // and what is next to them
   EXPECT_EQ(occurrences(fast, ") *(Vec<float, 4>*)(out") + occurrences(fast, "  *(Vec<float, 4>*)(out"), 16U);
 }
 

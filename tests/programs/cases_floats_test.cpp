@@ -190,7 +190,7 @@ TEST(Cases, C28_HalvesRoundWhereTheyAreStored) {
                            {1, 0x1.fp127 > 3.3e38 ? 0x1.fp127 : 0x1.fp127, 1, 0x1.04p0}));
 }
 
-// Just beside the middle between two halves: rounding to f32 first would make a tie of it.
+// Just off the middle between two halves: rounding to f32 first would make a tie of it.
 TEST(Cases, C28_WideNumbersRoundToHalvesOnce) {
   NEEDS_LLVM();
   const Tensor x =

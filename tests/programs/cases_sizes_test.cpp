@@ -47,7 +47,7 @@ TEST(Cases, C11_OddSizesAndGuardBytes) {
   }
 }
 
-// Sizes of 0 beside others: nothing is divided by them, nothing is read from nothing.
+// Sizes of 0 among others: nothing is divided by them, nothing is read from nothing.
 TEST(Cases, C11_EmptyBesideFull) {
   NEEDS_LLVM();
   for (const Dims& dims : {Dims{0, 5}, Dims{5, 0}, Dims{0, 0}, Dims{3, 5}}) {

@@ -38,7 +38,7 @@ bool Guarded::intact() const {
 
 namespace {
 
-// Memory of the GPU that holds `bytes` from the host, so that what stands `aligned_at` bytes in is
+// Memory of the GPU that holds `bytes` from the host, so that what is `aligned_at` bytes in is
 // `offset` bytes past an aligned address.
 struct OnDevice {
   Tensor block;

@@ -36,7 +36,7 @@ class Guarded {
   TensorView view_;
 };
 
-// Executable::run_into. On a GPU that is here, with arrays of the GPU: they stand beside aligned
+// Executable::run_into. On a GPU that is here, with arrays of the GPU: they are next to aligned
 // addresses as the guarded ones do, and the bytes around the outputs come back with them.
 void run_guarded(const Executable& executable, const std::vector<TensorView>& inputs,
                  const std::vector<Guarded>& outputs);

@@ -102,7 +102,7 @@ uint32_t bits_of(float x) {
   return bits;
 }
 
-// All bf16, and between each two neighbours the middle and what is just beside it.
+// All bf16, and between each two neighbours the middle and what is just next to it.
 TEST_F(CudaFunctions, Bf16RoundsToTheNearestAndTiesToEven) {
   auto* const narrow = function<unsigned short(float)>("brain_float");
   auto* const rounded = function<float(float)>("rounded_brain_float");

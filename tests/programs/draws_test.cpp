@@ -92,7 +92,7 @@ TEST(Draws, SizesAreSymbols) {
       inputs + "return sum(x * f32(bernoulli(x.shape, 0.5, seed)), axis=0), uniform(x.shape, seed)[:, 1:]\n", calls));
 }
 
-// Arrays that stand beside aligned addresses.
+// Arrays that are next to aligned addresses.
 TEST(Draws, UnalignedRows) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {33, 1001});
@@ -156,7 +156,7 @@ TEST(Draws, AnotherSeedOffsetOrStreamGivesOtherNumbers) {
   EXPECT_TRUE(std::equal(later.begin(), later.end(), first.begin() + 200));
 }
 
-// ---- statistics, at the seeds that stand here
+// ---- statistics, at the seeds that are here
 
 constexpr int kMany = 1 << 18;
 

@@ -352,7 +352,7 @@ TEST_F(EmulatedGpu, DrawsConcatsAndLists) {
         {rows(DType::F32, 40, 25), rows(DType::F32, 6, 25)});
 }
 
-// Arrays of any strides, negative ones too, over and beside each other in memory of the GPU.
+// Arrays of any strides, negative ones too, over and next to each other in memory of the GPU.
 TEST_F(EmulatedGpu, ArraysAnywhereInOneBuffer) {
   check_aliasing(gpu_.machine, 20);
   EXPECT_EQ(gpu_.driver->fault, "");

@@ -88,7 +88,7 @@ TEST_P(EmulatedKernels, CombineInALoop) {
     }
 }
 
-// The largest of a row and where it first stands, in every iteration.
+// The largest of a row and where it first is, in every iteration.
 TEST_P(EmulatedKernels, CombineWithAnIndexInALoop) {
   Sample s;
   const int in_array = s.input(DType::I32, {kRows, kWidth + kSteps}), out_array = s.output(DType::I32, {kRows, kSteps});
@@ -116,7 +116,7 @@ TEST_P(EmulatedKernels, CombineWithAnIndexInALoop) {
     }
 }
 
-// A row through scratch, read from behind, in every iteration: neither may the threads read before
+// A row through scratch, read backwards, in every iteration: neither may the threads read before
 // all have written, nor write the next one before all have read.
 TEST_P(EmulatedKernels, ScratchThatIsWrittenAgainInALoop) {
   Sample s;

@@ -36,7 +36,7 @@ class EmulatedProducts : public EmulatedGpu {
 class EmulatedHopper : public EmulatedProducts {
  protected:
   int major() const override { return 9; }
-  // Whether the calls so far had threads that fetch boxes beside those that multiply.
+  // Whether the calls so far had threads that fetch boxes besides those that multiply.
   bool took_boxes() const {
     return std::any_of(gpu_.driver->launches.begin(), gpu_.driver->launches.end(),
                        [](const auto& launch) { return launch.block % 128 == 32; });
@@ -181,7 +181,7 @@ TEST_F(EmulatedProducts, CopiesOfOpenSizes) {
   for (const auto& k : keep) calls.push_back({k[0], k[1]});
   check_calls(program, calls, {{"K"_size, 72}, {"M"_size, 136}, {"N"_size, 40}});
 }
-// The fast form of a kernel fits beside what it declares itself.
+// The fast form of a kernel fits in addition to what it declares itself.
 TEST_F(EmulatedHopper, StagesFitIntoSharedMemory) {
   for (const auto& [m, k, n] :
        {std::tuple<int64_t, int64_t, int64_t>{1760, 2600, 912}, {3064, 4096, 256}, {64, 64, 64}})

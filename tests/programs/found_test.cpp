@@ -218,7 +218,7 @@ TEST(Found, GathersOfFortyLanes) {
                     {noise(DType::F32, {100, 5}, 19), filled(DType::U8, {5}, 3)}));
 }
 
-// What a row was reduced to is one index for all lanes behind it.
+// What a row was reduced to is one index for all lanes after it.
 TEST(Found, APlaceInARowAsAnIndexOfTheNextPass) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {37, 64}, 5);

@@ -426,7 +426,7 @@ class Generator : Draws {
     }
   }
 
-  // Adds a statement when it is a legal program with all that stands before it, and small enough.
+  // Adds a statement when it is a legal program with all statements before it, and small enough.
   void step() {
     const size_t inputs = program_.inputs.size();
     Statement statement{fmt::format("v{}", program_.statements.size()), expression()};

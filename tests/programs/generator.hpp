@@ -12,7 +12,7 @@ namespace smelt::testing {
 
 struct Statement {
   std::string name, expression;
-  // What defines a function stands as it is.
+  // What defines a function is as it is.
   bool defines() const { return expression.starts_with("def ") || expression.starts_with("cfunction "); }
   std::string text() const { return defines() ? expression : name + " = " + expression; }
 };
@@ -44,7 +44,7 @@ Program random_program(uint64_t seed);
 Program random_stencil_program(uint64_t seed);   // generator_stencil.cpp: chains of shifted reads
 Program random_window_program(uint64_t seed);    // windows and what is built on them
 Program random_function_program(uint64_t seed);  // def and cfunction
-Program random_product_program(uint64_t seed);   // matmul, einsum, attention and what stands around them
+Program random_product_program(uint64_t seed);   // matmul, einsum, attention and what surrounds them
 // One tensor per input that the text declares, in that order.
 std::vector<Tensor> random_inputs(const Program& program, const Graph& graph, const SizeBinding& sizes);
 

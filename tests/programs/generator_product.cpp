@@ -1,5 +1,5 @@
 // Random programs of products: every function that makes one, over factors of every layout, with
-// operations, reductions and other products in front and behind.
+// operations, reductions and other products before and after.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -291,7 +291,7 @@ class ProductGenerator : Draws {
     }
   }
 
-  // Adds a statement when it is a legal program with all that stands before it, at all of its
+  // Adds a statement when it is a legal program with all statements before it, at all of its
   // sizes, and small enough.
   void add_statement(const std::string& expression) {
     const Statement statement{fmt::format("v{}", program_.statements.size()), expression};

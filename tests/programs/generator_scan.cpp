@@ -1,4 +1,4 @@
-// Running sums and the like, with what stands before and behind them.
+// Running sums and the like, with what comes before and after them.
 #include "generator_scan.hpp"
 
 #include <fmt/format.h>

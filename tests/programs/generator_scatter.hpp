@@ -4,7 +4,7 @@
 
 namespace smelt::testing {
 
-// Updates of places that the data names: indices of all kinds, what is computed before and behind.
+// Updates of places that the data names: indices of all kinds, what is computed before and after.
 Program random_scatter_program(uint64_t seed);
 
 }  // namespace smelt::testing

@@ -214,7 +214,7 @@ class WindowGenerator : Draws {
     }
   }
 
-  // Adds a statement when it is a legal program with all that stands before it, at all of its
+  // Adds a statement when it is a legal program with all statements before it, at all of its
   // sizes, and small enough.
   void step() {
     const size_t inputs = program_.inputs.size();

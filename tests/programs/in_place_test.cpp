@@ -58,7 +58,7 @@ TEST(InPlace, AnOptimizerStepWritesOverItsState) {
   }
 }
 
-// What lies beside, or is several arrays at once, is computed as if nothing overlapped.
+// Outputs next to an input, or over several, are computed as if nothing overlapped.
 TEST(InPlace, OneElementFurtherIsAnotherPlace) {
   NEEDS_LLVM();
   if (device().is_gpu) GTEST_SKIP() << "the arrays are of the host";

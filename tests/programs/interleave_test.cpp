@@ -58,7 +58,7 @@ TEST(Interleave, PicturesByColourAndRepeatedPixels) {
 }
 
 // Reads by lanes at a distance: sums, extremes and windows of pairs, triples and rows of eight,
-// alone and beside each other.
+// alone and next to each other.
 TEST(Interleave, ReadsAtADistance) {
   NEEDS_LLVM();
   const char* sums =

@@ -1,5 +1,5 @@
-// Sums of exponentials beside their maximum, in one pass where rows do not stay on chip: rows of
-// every kind that trips them up.
+// Sums of exponentials along with their maximum, in one pass where rows do not stay on chip: rows
+// of every kind that trips them up.
 #include <fmt/format.h>
 
 #include <cfloat>

@@ -1,4 +1,4 @@
-// Products of matrices and what stands around them.
+// Products of matrices and what surrounds them.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -15,7 +15,7 @@ namespace {
 
 int64_t lanes() { return device().is_gpu ? 32 : std::max(128, device().facts.vector_bits) / 32; }
 
-// One executable, several calls. What stands around the inputs is no zero: who reads beside them
+// One executable, several calls. What is around the inputs is no zero: who reads next to them
 // sees something else.
 ::testing::AssertionResult right_for(const std::string& program, const std::vector<Tensor>& inputs,
                                      SizeBinding sizes = {}) {
@@ -67,7 +67,7 @@ TEST(Residues, PaddedRows) {
     ASSERT_TRUE(right_for(fmt::format("input x: f32[R, N]\nreturn pad(x, ((0, 0), ({}, {}))) * 2\n", a, b), rows));
 }
 
-// Behind the padding two dimensions become one: the mask is of a quotient.
+// After the padding two dimensions become one: the mask is of a quotient.
 TEST(Residues, PaddedRowsOfPairsAndTriples) {
   NEEDS_LLVM();
   for (const int64_t width : {2, 3}) {
@@ -130,7 +130,7 @@ TEST(RowsThatBeginWithNothing, ColumnsToo) {
     ASSERT_TRUE(right_for(fmt::format("input x: f32[R, C]\nreturn {}\n", returned), columns)) << returned;
 }
 
-// Axes that a reshape has made one, from behind.
+// Axes that a reshape has made one, in reverse.
 TEST(ScansOfMergedAxes, InReverse) {
   NEEDS_LLVM();
   for (const Dims& dims : {Dims{3, 5, 7}, Dims{2, 1, 33}, Dims{4, 70, 2}, Dims{1, 3, 1}})

@@ -1,4 +1,4 @@
-// Results of one element a row that are computed for a block of rows at once, behind the reductions
+// Results of one element a row that are computed for a block of rows at once, after the reductions
 // of each.
 #include <fmt/format.h>
 

@@ -69,7 +69,7 @@ TEST(StencilsOnCpu, RowsThatNeighboursReadAreGoneDownWithoutRings) {
 }
 
 // Rows so short that no step is without an end, and longer ones; what is read begins in front of a
-// line, on it, and behind it.
+// line, on it, and after it.
 TEST(StencilsOnCpu, RowsOfEveryLength) {
   NEEDS_LLVM();
   const char* programs[] = {

@@ -1,5 +1,5 @@
-// slice_update: arrays in which a region has other elements, in one kernel with what stands before
-// and behind.
+// slice_update: arrays in which a region has other elements, in one kernel with what comes before
+// and after.
 #include <fmt/format.h>
 
 #include "run.hpp"

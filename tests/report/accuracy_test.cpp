@@ -145,7 +145,7 @@ TEST(Accuracy, IntegersOfFloatsMayFallBesideABoundary) {
   EXPECT_FALSE(integers(DType::F32, got, exact, got).correct);
 }
 
-// Two counts differ where one of the things counted fell beside a boundary.
+// Two counts differ where one of the things counted fell near a boundary.
 TEST(Accuracy, CountsMayDifferByWhatTheyCount) {
   GraphBuilder b;
   const NodeId above = b.elementwise(Op::Gt, {b.input("x", DType::F32, {3, sym("n"_size)}), 0.5});

@@ -229,7 +229,7 @@ TEST_F(PageAccesses, SumsOfColumnsAndOfAll) {
   check("input x: f32[50000]\nreturn sum(x * x)\n", {noise_of(DType::F32, {50000})});
 }
 
-// What a scan gives is stored behind it, by groups.
+// What a scan gives is stored after it, by groups.
 TEST_F(PageAccesses, Scans) {
   check("input x: f32[8, 4096]\nreturn cumsum(x, axis=1)\n", {noise_of(DType::F32, {8, 4096})});
   check("input x: f32[8, 1000]\nreturn cumsum(x, axis=1, reverse=True)\n", {noise_of(DType::F32, {8, 1000})});

@@ -164,7 +164,7 @@ TEST_F(Loader, BytesChangedAtRandom) {
   for (int i = 0; i < 50'000; ++i) {
     std::string changed = whole;
     for (int change = static_cast<int>(random() % 4); change >= 0; --change) {
-      // Headers and tables stand at the ends of the file.
+      // Headers and tables are at the ends of the file.
       const size_t span = random() % 3 == 0 ? changed.size() : random() % 2 ? 64 : 1500;
       size_t at = random() % std::min(span, changed.size());
       if (span == 1500) at = changed.size() - 1 - at;

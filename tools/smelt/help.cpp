@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kColumn = 26, kWidth = 100;
 
-// The words of `text`, from column `indent` on, where the first line stands already.
+// The words of `text`, from column `indent` on, where the first line is already.
 std::string wrapped(std::string_view text, size_t indent) {
   std::string out;
   size_t column = indent;

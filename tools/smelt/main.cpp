@@ -19,7 +19,7 @@ bool says_error(const std::string& message) {
   return first.rfind("error: ", 0) == 0 || first.find(": error: ") != std::string::npos;
 }
 
-// Some messages end in a line that begins with "help:"; it stands indented, under its error.
+// Some messages end in a line that begins with "help:"; it is indented, under its error.
 std::string with_help_indented(const std::string& message) {
   std::string out;
   for (size_t at = 0; at <= message.size();) {

@@ -39,7 +39,7 @@ struct Command {
   std::string name, summary;
   std::optional<Operand> operand;
   std::vector<Option> options;
-  std::string notes;  // behind the options: examples, one to a line that begins with two blanks
+  std::string notes;  // after the options: examples, one to a line that begins with two blanks
   std::function<int()> run;
   bool hidden = false;
 };
@@ -65,7 +65,7 @@ std::string manual_page(const std::vector<Command>& commands);  // in roff, for 
 // Throws UserError for a shell that is not known.
 std::string completion_script(const std::vector<Command>& commands, const std::string& shell);
 
-// Sets what the words behind the command's name say. Throws UserError.
+// Sets what the words after the command's name say. Throws UserError.
 void parse_words(const std::vector<Command>& commands, const Command& command, const std::vector<std::string>& words);
 // "did you mean NEAREST? ", or nothing when no candidate is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);

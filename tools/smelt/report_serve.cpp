@@ -40,7 +40,7 @@ class Handle {
   int number_;
 };
 
-// Up to the empty line behind the headers; shorter when the other side is slow or says too much.
+// Up to the empty line after the headers; shorter when the other side is slow or says too much.
 std::string read_request(int connection) {
   constexpr size_t kLongest = 16 << 10;
   const timeval patience{2, 0};
@@ -77,7 +77,7 @@ bool names_this_machine(const std::string& request, int port) {
   return false;
 }
 
-// What tells one state of a file from another: its time, and its text where that is not long, since
+// What distinguishes two states of a file: its time, and its text where that is not long, since
 // two changes may have one time.
 struct FileState {
   std::filesystem::file_time_type time;

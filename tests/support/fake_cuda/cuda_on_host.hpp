@@ -2,7 +2,7 @@
 //
 // Threads of a workgroup are contexts that take turns: each runs until it waits for others, at a
 // barrier or in an exchange within its warp, and a warp goes as far as it can alone. Threads take
-// their turns in order or from behind, by the number of the workgroup and of the launch. A barrier
+// their turns in order or in reverse, by the number of the workgroup and of the launch. A barrier
 // that is missing therefore shows: what one thread should have written before is not there, or what
 // another should still read is gone. Threads that wait for ever, masks that name other threads than
 // those that come, and writes past the dynamic shared memory are errors, returned as a text.

@@ -156,7 +156,7 @@ EmulatedMachine emulated_gpu(const EmulatedCode& code) {
   const auto libraries = std::make_shared<std::map<std::string, HostLibrary>>();
   gpu.driver->kernel_of_image = [libraries, code, state = gpu.driver](const std::string& name,
                                                                       const std::string& image) {
-    const std::string text = image.substr(4);  // behind what makes it look like a cubin
+    const std::string text = image.substr(4);  // after what makes it look like a cubin
     auto at = libraries->find(text);
     if (at == libraries->end()) {
       at = libraries->emplace(text, HostLibrary(text, code.more, 80, code.flags)).first;

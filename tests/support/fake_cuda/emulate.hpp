@@ -1,5 +1,5 @@
 // Runs the CUDA C++ that smelt prints, on the CPU: compiled by the compiler that built the tests,
-// behind cuda_on_host.hpp. With the driver of this folder, a machine on which whole programs run as
+// after cuda_on_host.hpp. With the driver of this folder, a machine on which whole programs run as
 // they would on a GPU without clusters, slowly.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace smelt::testing {
 
-// A library made of such a text; functions of the text are reached through what `more` adds behind
+// A library made of such a text; functions of the text are reached through what `more` adds after
 // it. Throws std::runtime_error with what the compiler says.
 class HostLibrary {
  public:

@@ -68,5 +68,5 @@ struct State {
 
 }  // namespace fake_cuda
 
-// The library exports this beside the driver's functions.
+// The library exports this besides the driver's functions.
 extern "C" fake_cuda::State* fake_cuda_state();
