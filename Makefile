@@ -27,7 +27,7 @@ test: ## installs what is missing, builds, runs every test
 	@bash scripts/build.sh build/release $(JOBS)
 	@ctest --preset release -j $(JOBS)
 
-bench: ## measures smelt beside numba, Halide, JAX and numexpr on this CPU; BENCH="--only softmax" for a part, PYTHON=python3.12
+bench: ## compares smelt with numba, Halide, JAX and numexpr on this CPU; BENCH="--only softmax" for a part, PYTHON=python3.12
 	@bash scripts/setup.sh demo
 	@bash bench/cpu/environment.sh build/bench-python $(or $(PYTHON),python3)
 	@$(call configure,release,-DSMELT_BENCH=ON $(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))

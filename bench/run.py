@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs a benchmark: bench/run.py NAME [options]; bench/run.py NAME --help lists the options. README.md says what each measures.
 
-  cpu         smelt beside numba, Halide, JAX, numexpr and PyTorch on this CPU
-  gpu         smelt beside PyTorch, JAX and CuPy on one GPU
-  suite       programs that nobody tuned for, beside PyTorch, on a CPU or a GPU
+  cpu         smelt, numba, Halide, JAX, numexpr and PyTorch on this CPU
+  gpu         smelt, PyTorch, JAX and CuPy on one GPU
+  suite       programs that nobody tuned for, compared with PyTorch, on a CPU or a GPU
   short-rows  programs over rows of 2 to 31 elements on a CPU
-  products    products of drawn shapes, beside NumPy and PyTorch, on a CPU
+  products    products of drawn shapes, compared with NumPy and PyTorch, on a CPU
   compile     how long chains take to compile
 """
 

@@ -35,7 +35,7 @@ def chart(table):
     data = list(rows(table))
     height = TOP + ROW * len(data) + 10
     lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
-             f'aria-label="smelt beside the fastest alternative">', f"<style>{STYLE}</style>"]
+             f'aria-label="smelt compared with the fastest alternative">', f"<style>{STYLE}</style>"]
     for tick in (0.5, 1, 2, 4, 8):
         kind = "one" if tick == 1 else "axis"
         lines.append(f'<line class="{kind}" x1="{x_of(tick):.1f}" x2="{x_of(tick):.1f}" y1="{TOP - 8}" y2="{height - 6}"/>')

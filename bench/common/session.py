@@ -32,7 +32,7 @@ def parser(description, **defaults):
     made.add_argument("--quick", action="store_true", help="fewer and shorter measurements, for a look")
     made.add_argument("--shrink", type=int, help="at most so many elements: tries the machinery, measures nothing")
     made.add_argument("--render", type=Path, metavar="RESULTS", help="only write the page and the pictures of a results.json")
-    made.add_argument("--page", type=Path, help="where the page goes (OUT/report.md); its pictures lie in a folder beside it")
+    made.add_argument("--page", type=Path, help="where the page goes (OUT/report.md); its pictures are in a folder next to it")
     made.add_argument("--list", action="store_true", help="the workloads")
     return made
 

@@ -33,8 +33,8 @@ def times(value):
 
 
 def write_page(text, pictures, path, quiet=False):
-    """The page, and its pictures (file name -> SVG, or None where there is nothing to draw) in a folder beside it that is
-    called like it. The text names them as (PICTURES/file name)."""
+    """The page, and its pictures (file name -> SVG, or None where there is nothing to draw) in a folder next to it that has
+    its name. The text names them as (PICTURES/file name)."""
     folder = path.with_suffix("")
     drawn = {file: svg for file, svg in pictures.items() if svg}
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -38,7 +38,7 @@ class Contender:
 
 
 def aligned(shape, dtype):
-    """An array that begins at a page, as those of JAX and PyTorch begin at a line of the cache. NumPy's own begin 16 bytes behind one."""
+    """An array that begins at a page, as those of JAX and PyTorch begin at a line of the cache. NumPy's own begin 16 bytes after one."""
     count, size = math.prod(shape), numpy.dtype(dtype).itemsize
     whole = numpy.empty(count * size + 4096, "uint8")
     skip = -whole.ctypes.data % 4096

@@ -135,7 +135,7 @@ class Session(session.Results):
                 program = self.smelt.Program(self.library, text, inputs, outputs, self.options.threads, fuse)
                 record[key] = {"kernels": program.kernels, "compile_ms": program.compile_ms, "bytes": program.bytes}
                 into = self.contenders.Contender(key, "into", program.into(), lambda: outputs)
-                # The fresh results of smelt are freed behind the call: those of `into` are what is checked.
+                # The fresh results of smelt are freed after the call: those of `into` are what is checked.
                 return [into, self.contenders.Contender(key, "fresh", program.fresh())] if fuse else [into]
 
             contenders += self.guarded(key, record, opened)

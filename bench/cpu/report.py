@@ -108,9 +108,9 @@ def heading(results):
     out.append("\n".join(f"- {f}" for f in facts) + "\n")
     out.append("""One process, one run; the contenders take turns, round after round. A figure is the median over the rounds of the wall time of a
 call, quartiles in brackets; a ratio is the median of the ratios within a round. Results go into existing memory (**kept**)
-or into memory that the call allocates (**fresh**), whose pages the system then has to find and clear. **Copy**: a parallel copy that
+or into memory that the call allocates (**fresh**), whose pages the system has to map and clear. **Copy**: a parallel copy that
 moves as many bytes as the workload needs, each input once and each output once, half of them read and half written, into existing
-memory; the faster of two ways to store. **Read**: a parallel read of as many bytes. Every result is checked against float64. docs/benchmarks/README.md says more.
+memory; the faster of two ways to store. **Read**: a parallel read of as many bytes. Every result is checked against float64. See docs/benchmarks/README.md.
 """)
     return "\n".join(out)
 
@@ -129,12 +129,12 @@ def summary(rows):
     unfused = [r["median"] for r in unfused if r]
     if unfused:
         lines.append(f"- against the same programs with fusion off: geometric mean {times(geometric_mean(unfused))}")
-    return "## In short\n\n" + "\n".join(lines) + "\n"
+    return "## Summary\n\n" + "\n".join(lines) + "\n"
 
 
 def main_table(rows):
-    head = ["workload", "formula", "MB", "copy", "read", "smelt", "of copy", "unfused", "kernels", "fastest peer", "its time", "against it",
-            "smelt, fresh", "fastest peer, fresh", "its time", "against it", "not reached"]
+    head = ["workload", "formula", "MB", "copy", "read", "smelt", "of copy", "unfused", "kernels", "fastest peer", "its time", "speedup",
+            "smelt, fresh", "fastest peer, fresh", "its time", "speedup", "missed"]
     out = []
     for r in rows:
         w = r.workload
@@ -157,7 +157,7 @@ def peers_table(rows):
         return ""
     head = ["workload", "smelt", "smelt, fresh", *[label(n) for n in names]]
     out = [[r.workload.name, ms(r.median("smelt.into")), ms(r.median("smelt.fresh")), *[with_quartiles(r.times.get(n)) for n in names]] for r in rows]
-    return "## All peers\n\nEmpty: the library does not have what the workload needs, or cannot be given memory.\n\n" + table(head, out)
+    return "## All peers\n\nEmpty: the library lacks an operation, or cannot write into given memory.\n\n" + table(head, out)
 
 
 def correctness(rows):

@@ -2,7 +2,7 @@
 
 Twenty forms of fourteen widths, about a million elements each. Prints the microseconds of the kernels (the least of `smelt explain
 --measure`), with another binary those of both and their ratio; a pair that is more than 8 % apart is measured twice more. With
---candidates the kernels' own schedules stand beside the fastest that could have been."""
+--candidates the kernels' own schedules are compared with the fastest candidate."""
 import argparse
 import json
 import math

@@ -73,7 +73,7 @@ def fusion_table(results, rows):
         out.append([who, kernels or "", mean_deviation(s), f"{moved / 1e6:.1f}" if moved else "", f"{bandwidth:.0f}" if bandwidth else "",
                     f"{100 * bandwidth / peak:.0f} %" if bandwidth and peak else ""])
     return ("## relu_layernorm 4096x1024, unfused and fused\n\nCold device time, mean ± standard deviation. Memory moved: what the kernels "
-            "read and write; left open where a library's kernels are not known.\n\n"
+            "read and write; empty where a library's kernels are not known.\n\n"
             + table(["", "kernels", "time (us)", "moved (MB)", "bandwidth (GB/s)", "of peak"], out)
             + "\n![relu_layernorm](PICTURES/relu_layernorm.svg)\n")
 

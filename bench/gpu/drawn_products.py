@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Products and attention of shapes that nobody chose, beside torch: drawn by a seeded generator.
+"""Products and attention of shapes that nobody chose, compared with torch: drawn by a seeded generator.
 
     PYTHONPATH=build/release/python python bench/gpu/drawn_products.py [--shapes 200] [--seed 1] [--only attention]
 

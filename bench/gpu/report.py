@@ -53,7 +53,7 @@ class Row:
 
     @property
     def judged(self):
-        """The time that is held against the limit."""
+        """The time that is compared with the limit."""
         return median(self.smelt.get("hot_us")) if self.workload.target_hot and self.cold else self.cold
 
     def faults(self):
@@ -95,7 +95,7 @@ def heading(results):
 
 - **cold**: device time of one call by CUDA events, the L2 cache flushed before each by writing {m.get('flush_bytes', 0) / 2**20:.0f} MiB.
 - **hot**: the same without the flush.
-- **call**: wall time of a call among many back to back, the host's part included, into outputs as each library gives them: the
+- **call**: wall time of a call among many back to back, the host's part included, into outputs as each library provides them: the
   peers take memory from their allocators' pools, smelt writes into memory that the caller keeps.
 - **copy**: a device-to-device copy that moves as many bytes as the workload needs: each input once, each output once.
 - JAX runs on streams of its own that take no events from outside: its device time is its wall time per call, back to back,
@@ -114,17 +114,17 @@ def summary(rows):
         f"- against the fastest peer of each row: geometric mean {times(best) or 'not measured'} "
         f"over {sum(1 for r in counted if r.to_best)} workloads",
         f"- against torch eager: geometric mean {times(eager) or 'not measured'} over {sum(1 for r in counted if r.to_eager)} workloads",
-        f"- within {WITHIN} of the copy, or the named time: "
+        f"- within {WITHIN} of the copy, or the row's target: "
         f"{sum(1 for r in measured if r.limit and r.judged <= r.limit)} of {sum(1 for r in measured if r.limit)}",
         f"- slower than the fastest peer (under {EQUAL}x): {sum(1 for r in measured if r.to_best and r.to_best < EQUAL)} "
         f"of {sum(1 for r in measured if r.to_best)}",
     ]
-    return "## In short\n\n" + "\n".join(lines) + "\n"
+    return "## Summary\n\n" + "\n".join(lines) + "\n"
 
 
 def main_table(rows):
     head = ["workload", "formula", "MB", "copy", "smelt cold", "hot", "call", "kernels", "of copy", "fastest peer", "its cold",
-            "against it", "against eager", "not reached"]
+            "speedup", "over eager", "missed"]
     out = []
     for r in rows:
         w = r.workload
@@ -185,8 +185,8 @@ def compile_table(rows):
             seconds = r.peers.get(k, {}).get("first_call_s")
             cells.append(f"{1e3 * seconds:.0f}" if seconds else "")
         out.append(cells)
-    return ("## Until the first result\n\nThe peers' first call of a workload, in a process that has imported them; disk caches as "
-            "they were found.\n\n" + table(head, out))
+    return ("## Time until the first result\n\nThe peers' first call of a workload, in a process that has imported them; disk caches as "
+            "they were.\n\n" + table(head, out))
 
 
 def correctness(rows):
@@ -220,7 +220,7 @@ def failures(results, rows):
                 lines.append(f"- {k}, {r.workload.name}, as a graph: {record['graph_error']}")
             elif "refused" in record.get("note", ""):
                 lines.append(f"- {k}, {r.workload.name}: {record['note']}")
-    lines += [f"- not begun, the time was over: {what}" for what in results.get("skipped", [])]
+    lines += [f"- not started, out of time: {what}" for what in results.get("skipped", [])]
     return "## What did not run\n\n" + ("\n".join(lines) if lines else "Everything ran.") + "\n"
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What calls from Python cost: smelt.jit beside NumPy, numexpr and numba, where they are installed.
+"""What calls from Python cost: smelt.jit, NumPy, numexpr and numba, where they are installed.
 
     PYTHONPATH=build/release/python python bench/python/calls.py
 

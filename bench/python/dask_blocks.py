@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One expression over an array larger than the memory of two Dask workers: blocks of smelt beside blocks of NumPy.
+"""One expression over an array larger than the memory of two Dask workers: blocks of smelt compared with blocks of NumPy.
 
     PYTHONPATH=build/release/python python bench/python/dask_blocks.py [ELEMENTS]
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a call of a function under torch.compile costs: the backend smelt beside Inductor, eager torch, and backends that do nothing.
+"""What a call of a function under torch.compile costs: the backend smelt, Inductor, eager torch, and backends that do nothing.
 
     PYTHONPATH=build/release/python python bench/python/torch_calls.py [--device cuda]
 

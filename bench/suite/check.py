@@ -1,4 +1,4 @@
-"""Whether a row's text and its function of torch mean the same: `smelt run` beside torch in float64."""
+"""Whether a row's text and its function of torch mean the same: `smelt run` compared with torch in float64."""
 
 import zlib
 

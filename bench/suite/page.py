@@ -1,4 +1,4 @@
-"""Results as a Markdown page, and beside older results."""
+"""Results as a Markdown page, and compared with older results."""
 
 import math
 from statistics import geometric_mean, median
@@ -36,7 +36,7 @@ def page(results):
     fresh = any("fresh_us" in entry.get("smelt", {}) for _, entry in rows)
     kinds = [("us", "kept outputs" if fresh else "")] + [("fresh_us", "fresh outputs")] * fresh
     heads = ["family", "row", "smelt, µs", *["fresh, µs"] * fresh, "kernels", "floor, µs", "of floor", *[f"{p}, µs" for p in peers]]
-    heads += ["against the fastest", *["fresh against it"] * fresh] if peers else []
+    heads += ["speedup", *["speedup, fresh"] * fresh] if peers else []
     cells_of = []
     for row, entry in rows:
         smelt = entry.get("smelt", {})

@@ -87,7 +87,7 @@ def bench(options, row, folder):
 
 
 def expected(options, row, entry, folder):
-    """What is kept of `smelt explain` beside `entry`: the predicted time, and the floor. Run after bench(), whose
+    """What is kept of `smelt explain` besides `entry`: the predicted time, and the floor. Run after bench(), whose
     compile_ms is without the cache."""
     if "error" in entry:
         return {}

@@ -3,7 +3,7 @@
 /// everything else may change.
 #pragma once
 
-/// Stands before every public class and function. A shared library is built with SMELT_BUILDING
+/// Marks every public class and function. A shared library is built with SMELT_BUILDING
 /// defined, and with hidden visibility for all else; programs that use it need to define nothing.
 #if defined(SMELT_STATIC)
 #define SMELT_API

@@ -194,8 +194,8 @@ std::shared_ptr<const Prepared> prepared_for(const Executable::State& state, std
                                              const std::vector<TensorView>& inputs,
                                              const std::vector<TensorView>& outputs);
 
-// Bytes that all threads of the launch that needs most need besides arrays; `sizes` has kLaunchThreads
-// too.
+// Bytes that all threads of the launch that needs most need besides arrays; `sizes` has
+// kLaunchThreads too.
 int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes);
 
 // Runs all launches in order. `inputs` and `outputs` are row-major, with the dims of this call.

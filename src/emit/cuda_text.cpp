@@ -97,7 +97,7 @@ SMELT_INLINE void pair_words(unsigned* w) {
        R"(// N words from an element on, which is a multiple of four or not.
 template <int N, bool whole, int draw>
 SMELT_INLINE void random_words(Counter seed, Counter offset, Counter stream, Counter element, unsigned* words) {
-  // Behind a mask the first elements may lie before the start of the array: rounded down, the
+  // Under a mask the first elements may lie before the start of the array: rounded down, the
   // others still find their blocks.
   const Counter block = (Counter)((long long)element >> 2);
   unsigned w[N + 4];

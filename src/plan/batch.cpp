@@ -13,7 +13,7 @@
 namespace smelt::plan {
 namespace {
 
-// Beside the time of a group that moves so much, that of a launch is nothing.
+// The time of a launch is negligible for a group that moves so much.
 constexpr int64_t kLargeGroup = int64_t{1} << 30;
 // Different forms of work in one launch of a GPU: each adds to the code, and all take the registers
 // of the one that needs most.

@@ -12,7 +12,7 @@ int64_t total_bytes(const Explanation& e, const std::vector<NodeId>& values);
 std::optional<double> measured_us(const Explanation& e, size_t kernel, const Considered& c);
 // What the cost model says of a kernel; nothing where it says nothing.
 std::optional<schedule::Cost> predicted(const Explanation& e, size_t kernel);
-// Beside one kernel per operation.
+// Compared with one kernel per operation.
 double speedup(const Outlook& outlook);
 std::string label_of(const Node& node);
 std::string microseconds(double us, int digits = 3);  // "12.3 µs"

@@ -65,7 +65,7 @@ TEST_F(CudaFunctions, DivisionByAMultiplierIsExact) {
   for (int n = 0; n < 200'000; ++n) {
     const int d = static_cast<int>(random() >> (1 + random() % 31)) | 1, a = static_cast<int>(random() >> 1);
     check(a, d);
-    // Beside a multiple, where one too few or too many shows.
+    // Next to a multiple, where one too few or too many shows.
     const int multiple = a / d * d;
     for (const int off : {-1, 0, 1})
       if (multiple + off >= 0) check(multiple + off, d);
