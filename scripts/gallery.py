@@ -136,6 +136,7 @@ def screenshots(folder, to):
             ending = "-dark.png" if dark else ".png"
             shown.open(str(folder / "relu_layernorm.html"), dark=dark, width=1160, height=690)
             shown.screenshot(str(to / f"report{ending}"))
+            shown.screenshot(str(to / f"report-fused{ending}"), "#graph .pair")
         for page, section in (("attention", "graph"), ("embedding", "memory"), ("relu_layernorm", "value")):
             shown.open(str(folder / f"{page}.html"), width=1160, height=690)
             shown.screenshot(str(to / f"report-{section}.png"), "#" + section)

@@ -430,7 +430,7 @@ export function graphSection(model) {
   return h(
       'section', {id: 'graph'}, h('h2', null, 'Before and after'),
       h('p', {class: 'lead'},
-        'Arrows are arrays in memory, as thick as their bytes; a box is a kernel. Values between operations of one box never go to memory.'),
+        'A box is a kernel, an arrow an array in memory, the thicker the more bytes. Values between the operations of one box never go to memory.'),
       nothing,
       h('div', {class: 'stepper'},
         h('label',
