@@ -87,7 +87,7 @@ class States(Pages):
     def test_batches(self):
         document = self.show(str(ROOT / "examples/horizontal.smelt"), "-i", "xs=12*f32[4096]", "--device", "cpu")
         self.assertEqual(document["plans"]["fused"]["kernels"][0]["strategy"], "batch")
-        self.assertIn("side by side", self.text(".notice"))
+        self.assertIn("independent", self.text(".notice"))
 
     def test_symbolic_sizes(self):
         self.show("softmax(x)", "-i", "x=f32[B,C]", "--size", "B=8", "--size", "C=32", "--device", "cpu")
