@@ -649,7 +649,7 @@ function kinds(model, kernels, side) {
   const more = found.size - rows.length;
   return h(
       'div', {class: 'canvas', 'data-kernels': kernels.length},
-      table(['kernels that do', '>count', '>bytes'], rows, {name: 'kinds-' + side}),
+      table(['operations of a kernel', '>count', '>bytes'], rows, {name: 'kinds-' + side}),
       more > 0 ? h('p', {class: 'note'}, plural(more, 'more kind') + ' of kernels.') : null);
 }
 
@@ -724,7 +724,7 @@ function graphSection(model) {
     min: 0,
     max: last,
     value: step(),
-    'aria-label': 'steps of fusing',
+    'aria-label': 'fusion step',
     'aria-describedby': 'readout',
     oninput: () => select({step: Number(slider.value)}, true)
   });
@@ -734,9 +734,8 @@ function graphSection(model) {
     const what = step() === 0 ?
         'One kernel per operation.' :
         merges.map(
-                  (m) => m.copies ?
-                      operationText(model, m.into) + ' computes ' + plural(m.copies.length, 'value') + ' again' :
-                      'the kernel that began with ' + operationText(model, m.from) + ' joins that of ' +
+                  (m) => m.copies ? operationText(model, m.into) + ' recomputes ' + plural(m.copies.length, 'value') :
+                                    'the kernel of ' + operationText(model, m.from) + ' is merged into that of ' +
                           operationText(model, m.into))
                 .slice(0, 2)
                 .join('; ') +
@@ -782,7 +781,7 @@ function graphSection(model) {
   return h(
       'section', {id: 'graph'}, h('h2', null, 'Before and after'),
       h('p', {class: 'lead'},
-        'Arrows are arrays in memory, as thick as their bytes; a box is a kernel. Values between operations of one box never go to memory.'),
+        'A box is a kernel, an arrow an array in memory, the thicker the more bytes. Values between the operations of one box never go to memory.'),
       nothing,
       h('div', {class: 'stepper'},
         h('label',
@@ -839,7 +838,7 @@ function rows(model) {
       'bytes moved', bytesText(t.unfused_bytes), bar(t.unfused_bytes / most, 'load'), bytesText(t.fused_bytes),
       bar(t.fused_bytes / most, 'load'), mark('counted')
     ],
-    ['bytes at least', '', '', bytesText(t.ideal_bytes), bar(t.ideal_bytes / most, 'load'), mark('counted')]
+    ['ideal bytes', '', '', bytesText(t.ideal_bytes), bar(t.ideal_bytes / most, 'load'), mark('counted')]
   ];
   for (const kind of ['measured', 'predicted']) {
     const known = times[kind];
@@ -870,7 +869,7 @@ function rows(model) {
 function advice(model) {
   const changes = model.fused.changes || [];
   if (changes.length > 0)
-    return ['Worth most: ' + changes[0].change + '; predicted to gain ' + timeText(changes[0].gain_ms) + '.'];
+    return ['Best change: ' + changes[0].change + '; predicted to gain ' + timeText(changes[0].gain_ms) + '.'];
   const cuts = model.fused.decisions.filter((d) => !d.fused && d.remedy && !d.remedy.startsWith('nothing'))
                    .sort((a, b) => b.bytes - a.bytes);
   if (cuts.length > 0)
@@ -880,8 +879,9 @@ function advice(model) {
     ];
   const t = model.fused.traffic;
   return [
-    t.fused_bytes <= t.ideal_bytes ? 'Nothing left: every input is read once and every output is written once.' :
-                                     'No change is predicted to gain 5 % or more.'
+    t.fused_bytes <= t.ideal_bytes ?
+        'Nothing is left to fuse: every input is read once and every output is written once.' :
+        'No change is predicted to gain 5 % or more.'
   ];
 }
 
@@ -898,16 +898,15 @@ function notices(model) {
   if (json.problem) made.push('The program was not built or run as a whole: ' + json.problem.split('\n')[0]);
   if (json.interpreted && !json.problem)
     made.push(
-        'Not compiled: there is no compiler on this machine, and the plan is what kernels would be. ' +
+        'Not compiled: this machine has no compiler. The plan shows the kernels that would be built. ' +
         json.machine.missing.split('\n')[0]);
   if (!json.machine.present && model.gpu)
     made.push(
-        'There is no such GPU on the machine that wrote this page: times and occupancy are unknown. smelt report on a machine with one has them.');
+        'This page was written on a machine without such a GPU, so times and occupancy are unknown. Run smelt report on a machine that has one.');
   const custom = model.fused.kernels.filter((k) => k.strategy === 'custom').length;
-  if (custom)
-    made.push(plural(custom, 'kernel') + ' of the user\'s own code: what it reads and writes inside is unknown.');
+  if (custom) made.push(plural(custom, 'kernel') + ' of the user\'s own code: the accesses inside are unknown.');
   const batches = model.fused.kernels.filter((k) => k.strategy === 'batch').length;
-  if (batches) made.push(plural(batches, 'launch') + ' of independent work of like kind, side by side.');
+  if (batches) made.push(plural(batches, 'launch') + ' of independent, similar work (a batch).');
   return made.map((text) => h('p', {class: 'notice', role: 'note'}, text));
 }
 
@@ -989,7 +988,7 @@ function strip(model, access) {
           s('g', null, s('rect', {class: 'sector', x, y: 2, width: cell, height: 16}),
             of ? s('rect', {class: access.kind, x, y: 2 + 16 * (1 - share), width: cell, height: 16 * share}) : null,
             s('title', null,
-              'bytes ' + countText((key * perLine + n) * sector) + ' on: ' +
+              'from byte ' + countText((key * perLine + n) * sector) + ': ' +
                   (of ? (of.lanes.length === 1 ? 'lane ' + of.lanes[0] :
                                                  'lanes ' + of.lanes[0] + ' to ' + of.lanes[of.lanes.length - 1]) +
                            ', ' + of.bytes.size + ' of ' + sector + ' bytes used' :
@@ -1035,27 +1034,27 @@ function accessRow(model, access, k, n) {
         known ? h('span', {class: 'note'}, ' ' + bytesText(access.total_sectors * model.machine.sector_bytes)) : null),
       h('td', null,
         known ? strip(model, access) :
-                h('span', {class: 'note'}, 'which ' + unit + 's depends on data that is not known here')));
+                h('span', {class: 'note'}, 'which ' + unit + 's depends on data that is not available')));
   row.title = access.index;
   return access.node >= 0 ? stands(row, [access.node]) : row;
 }
 
 function launchTable(model, launch, k) {
   const unit = model.gpu ? 'sectors' : 'lines';
-  if (launch.accesses.length === 0)
-    return h('p', {class: 'note'}, 'This launch reads and writes nothing but scratch memory.');
+  if (launch.accesses.length === 0) return h('p', {class: 'note'}, 'This launch accesses only scratch memory.');
   return h(
       'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'accesses'},
       h('table', {class: 'accesses', 'data-table': 'accesses'},
         h('thead', null,
           h('tr', null,
             [
-              'array', 'pattern', 'per lane', unit + ', of ideal', 'in all',
-              model.gpu ? 'of one warp: 128-byte lines of 4 sectors' : 'of one vector: 64-byte lines'
+              'array', 'pattern', 'per lane', unit + ' / ideal', 'total',
+              model.gpu ? 'one warp: 128-byte lines of 4 sectors' : 'one vector: 64-byte lines'
             ].map((c, i) => h('th', {scope: 'col', class: i > 1 && i < 5 ? 'figure' : null}, c)))),
         h('tbody', null, launch.accesses.map((a, n) => accessRow(model, a, k, n)))),
       launch.accesses_left_out ?
-          h('p', {class: 'note'}, 'Further accesses of this launch: ' + countText(launch.accesses_left_out) + '.') :
+          h('p', {class: 'note'},
+            'Accesses of this launch that are not listed: ' + countText(launch.accesses_left_out) + '.') :
           null);
 }
 
@@ -1066,9 +1065,10 @@ function compare(model, kernel, launches) {
   const accessed = known.reduce((sum, a) => sum + a.total_sectors * model.machine.sector_bytes, 0);
   const ledger = kernel.bytes_read + kernel.bytes_written;
   const ratio = ledger > 0 ? accessed / ledger : 1;
-  const why = ratio > 1.05 ? 'what is read again, or only in part, is served by caches as far as it fits' :
-      ratio < 0.95         ? 'not all of the arrays is read' :
-                             'each byte once';
+  const why = ratio > 1.05 ?
+      'elements are read more than once, or lines only in part; caches may serve the difference' :
+      ratio < 0.95 ? 'the arrays are read only in part' :
+                     'each byte is accessed once';
   return h(
       'p', {class: 'note', 'data-accessed': Math.round(accessed)},
       'Accessed: ' + bytesText(accessed) + '; arrays: ' + bytesText(ledger) + ' (' + why + '). ',
@@ -1099,9 +1099,9 @@ function memorySection(model, choose) {
       body.replaceChildren(
           h('p', {class: 'note'},
             !kernel                          ? 'There are no kernels.' :
-                kernel.strategy === 'custom' ? 'The user\'s own code: what it accesses is unknown.' :
+                kernel.strategy === 'custom' ? 'The user\'s own code: its accesses are unknown.' :
                 model.json.interpreted       ? 'Not compiled: accesses are unknown.' :
-                                               'Accesses are known of the first 256 kernels.'));
+                                               'Accesses are listed for the first 256 kernels only.'));
       return;
     }
     const bad = launches.flatMap((l) => l.accesses).filter((a) => excess(a) > 1.5).length;
@@ -1200,11 +1200,11 @@ function builtRows(model, kernel, launch) {
     [
       'shared memory per block',
       built                           ? bytesText(built.shared_bytes) :
-          launch.dynamic_shared_bytes ? [bytesText(launch.dynamic_shared_bytes), ' and what is static: ', unknown()] :
+          launch.dynamic_shared_bytes ? [bytesText(launch.dynamic_shared_bytes), ' dynamic; static: ', unknown()] :
                                         unknown()
     ],
     ['spilled per thread', built ? bytesText(built.local_bytes) : unknown()],
-    ['blocks on a multiprocessor', loaded ? countText(built.workgroups_per_processor) : unknown()],
+    ['blocks per multiprocessor', loaded ? countText(built.workgroups_per_processor) : unknown()],
     ['occupancy', loaded ? significant(100 * built.occupancy) + ' %' : unknown()]
   ];
   const limits = model.machine.limits;
@@ -1218,7 +1218,7 @@ function builtRows(model, kernel, launch) {
     const least = Math.min(byThreads, byRegisters, byShared);
     rows.push([
       'limited by',
-      built.workgroups_per_processor < least ? 'blocks that a multiprocessor may have' :
+      built.workgroups_per_processor < least ? 'the number of blocks per multiprocessor' :
           least === byThreads                ? 'threads' :
           least === byRegisters              ? 'registers' :
                                                'shared memory'
@@ -1243,7 +1243,7 @@ function gpuLaunch(model, kernel, launch) {
     holder.replaceChildren(picture(model, launch, t));
     const known = launch.loops.filter((l) => l.elements !== undefined && !l.peeled);
     list.replaceChildren(
-        known.length === 0 ? h('p', {class: 'note'}, 'Which elements a thread has changes from block to block here.') :
+        known.length === 0 ? h('p', {class: 'note'}, 'The elements of a thread differ from block to block here.') :
                              table(
                                  ['a loop over', 'takes elements', '>at a time'], known.map((l) => {
                                    const made = elementsOf(l, team, t % team, 9);
@@ -1257,15 +1257,15 @@ function gpuLaunch(model, kernel, launch) {
   };
   input.addEventListener('input', draw);
   draw();
-  const what = launch.cluster > 1 ? plural(launch.cluster, 'block') + ' (a cluster) to an iteration' :
-      perBlock > 1                ? perBlock + ' iterations to a block, ' + plural(team, 'thread') + ' each' :
-                                    'a block to an iteration';
+  const what = launch.cluster > 1 ? plural(launch.cluster, 'block') + ' (a cluster) per iteration' :
+      perBlock > 1                ? perBlock + ' iterations per block, ' + plural(team, 'thread') + ' each' :
+                                    'one block per iteration';
   return h(
       'div', {class: 'launch', 'data-workgroups': launch.workgroups, 'data-threads': launch.threads},
       h('p', {class: 'lead'}, h('code', null, launch.function),
         ': ' + plural(launch.workgroups, 'block') + ' of ' + plural(launch.threads, 'thread') + ', ' +
-            plural(launch.iterations, 'iteration') + ', ' + what +
-            (launch.parts ? '; all parts of the batch together' : '') + '. ',
+            plural(launch.iterations, 'iteration') + ', ' + what + (launch.parts ? ', in all parts of the batch' : '') +
+            '. ',
         mark('counted')),
       h('div', {class: 'pair'}, h('div', null, holder, h('label', null, 'Thread ', input), list),
         builtRows(model, kernel, launch)));
@@ -1277,8 +1277,8 @@ function cpuLaunch(model, launch) {
   return h(
       'div', {class: 'launch', 'data-iterations': launch.iterations},
       h('p', {class: 'lead'},
-        plural(launch.iterations, 'iteration') + ', at least ' + countText(launch.grain) +
-            ' to a thread at a time: work for ' + plural(Math.min(threads, pieces), 'thread') + ' of ' + threads + '. ',
+        plural(launch.iterations, 'iteration') + ', at least ' + countText(launch.grain) + ' per task: work for ' +
+            plural(Math.min(threads, pieces), 'thread') + ' of ' + threads + '. ',
         mark('counted')),
       vectors.length === 0 ?
           null :
@@ -1416,7 +1416,7 @@ function draw(model, element) {
               row.node.label && row.node.label !== row.node.op ? row.node.label + '.' + row.node.op : row.node.op)),
           h('td', null, '[' + row.step.index.join(', ') + ']',
             row.step.more ? h('span', {class: 'note'}, ' of ' + countText(row.step.more + row.args.length)) : null,
-            row.alike ? h('span', {class: 'note'}, ' and ' + countText(row.alike) + ' like it') : null),
+            row.alike ? h('span', {class: 'note'}, ' and ' + countText(row.alike) + ' similar') : null),
           h('td', null, flow(model, row, false)), h('td', null, flow(model, row, true)),
           h('td', {class: 'figure'}, row.kernel + 1));
     return stands(tr, [row.step.node]);
@@ -1437,7 +1437,7 @@ function draw(model, element) {
       mark('counted')),
     h('p', {class: 'legend'}, chip('load', 'L memory'), ' ', chip('store', 'S memory'), ' ',
       chip('register', 'on chip'), ' ', chip('constant', 'constant')),
-    h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'the way of a value'},
+    h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'the path of a value'},
       h('table', {'data-table': 'way'},
         h('thead', null,
           h('tr', null,
@@ -1450,10 +1450,10 @@ function draw(model, element) {
 
 function valueSection(model) {
   const elements = model.json.trace.elements;
-  const section = h('section', {id: 'value'}, h('h2', null, 'A value\u2019s way'));
+  const section = h('section', {id: 'value'}, h('h2', null, 'The path of a value'));
   if (elements.length === 0) {
-    section.append(
-        h('p', {class: 'note'}, 'No values are recorded: ' + (model.json.trace.reason || 'there is no element') + '.'));
+    section.append(h(
+        'p', {class: 'note'}, 'No values were recorded: ' + (model.json.trace.reason || 'there is no element') + '.'));
     return section;
   }
   const many = model.json.graph.outputs.length > 1;
@@ -1462,12 +1462,12 @@ function valueSection(model) {
       h('select', {'aria-label': 'element', id: 'element'}, elements.map((e, i) => h('option', {value: i}, name(e))));
   const typed =
       h('input',
-        {type: 'text', class: 'index', 'aria-label': 'index of a recorded element', placeholder: 'index, as 0, 3'});
+        {type: 'text', class: 'index', 'aria-label': 'index of a recorded element', placeholder: 'index, e.g. 0, 3'});
   const found = h('span', {class: 'note', 'aria-live': 'polite'});
   typed.addEventListener('change', () => {
     const wanted = (typed.value.match(/\d+/g) || []).map(Number).join();
     const at = elements.findIndex((e) => e.index.join() === wanted);
-    found.textContent = at < 0 ? 'not recorded; recorded are the elements of the list' : '';
+    found.textContent = at < 0 ? 'not recorded; choose one of the list' : '';
     if (at >= 0) select({e: at});
   });
   picker.addEventListener('change', () => select({e: Number(picker.value)}));
@@ -1526,7 +1526,7 @@ function fromKernel(model, k) {
 function savingsCalculator(model) {
   let chain = fromKernel(model, 0);
   if (chain.length === 0) chain = [{name: 'relu', input: '4096', output: '4096'}];
-  const bytes = h('input', {type: 'text', inputmode: 'numeric', size: 4, 'aria-label': 'bytes of an element'});
+  const bytes = h('input', {type: 'text', inputmode: 'numeric', size: 4, 'aria-label': 'bytes per element'});
   const kernel = model.fused.kernels[0], first = kernel && kernel.writes[0];
   bytes.value = first ? String(Math.max(1, first.bytes / Math.max(1, first.shape.reduce((a, b) => a * b, 1)))) : '4';
   const body = h('tbody'), result = h('div', {'aria-live': 'polite', id: 'savings-result'});
@@ -1536,8 +1536,8 @@ function savingsCalculator(model) {
     if (wrong >= 0 || size === null || size < 1n) {
       result.replaceChildren(
           h('p', {class: 'warn'},
-            wrong >= 0 ? 'Row ' + (wrong + 1) + ': sizes are whole numbers of elements.' :
-                         'Bytes of an element: a whole number of at least 1.'));
+            wrong >= 0 ? 'Row ' + (wrong + 1) + ': sizes are integers, in elements.' :
+                         'Bytes per element: an integer of at least 1.'));
       return;
     }
     const r = savingsOf(numbers, size);
@@ -1575,7 +1575,7 @@ function savingsCalculator(model) {
   return h(
       'div', {class: 'panel', id: 'savings'}, h('h3', null, 'Savings calculator'),
       h('p', {class: 'note'},
-        'A chain that is known by its sizes alone, as smelt savings takes it. Filled from kernel 1.'),
+        'Computes what smelt savings does: bytes of a chain of operations, from sizes alone. It starts with kernel 1.'),
       h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'operations of the chain'},
         h('table', null,
           h('thead', null,
@@ -1588,7 +1588,7 @@ function savingsCalculator(model) {
           onclick: () => (chain.push({name: 'op', input: '0', output: '0'}), draw())
         },
           'Add an operation'),
-        h('label', null, 'bytes of an element ', bytes)),
+        h('label', null, 'bytes per element ', bytes)),
       result);
 }
 return {rounded, savingsOf, savingsCalculator};
@@ -1631,7 +1631,7 @@ function fewerBytes(model) {
   for (const [id, b] of sorted.slice(0, 24))
     rows.push([model.name(id), bytesText(b.unfused), bytesText(b.fused), b.fused === 0 ? 'stays on chip' : '']);
   return h(
-      'div', {class: 'panel', id: 'law-bytes'}, h('h3', null, '2. Bytes that nobody has to move'),
+      'div', {class: 'panel', id: 'law-bytes'}, h('h3', null, '2. Bytes that are no longer moved'),
       h('p', {class: 'law', 'data-saved': t.unfused_bytes - t.fused_bytes},
         bytesText(t.unfused_bytes) + ' \u2212 ' + bytesText(t.fused_bytes) + ' = ' +
             bytesText(t.unfused_bytes - t.fused_bytes) + ' saved. ',
@@ -1650,18 +1650,21 @@ function speed(model) {
     [
       'textbook: (operations + synchronisations) / 2',
       operations ? (operations + Math.max(0, operations - 1)) / 2 : null, 'counted',
-      'counts round trips; every array is as large as every other, and nothing is read twice'
+      'all arrays are equally large, and each is read once'
     ],
     [
       'bytes: unfused / fused', t.fused_bytes > 0 ? t.unfused_bytes / t.fused_bytes : null, 'counted',
-      'all time is memory\u2019s, at one bandwidth'
+      'memory is the only limit, at one bandwidth'
     ],
-    ['cost model', ratio(times.predicted), 'predicted', 'launches, caches, arithmetic and latency too'],
-    ['measured', ratio(times.measured), times.measured ? 'measured' : 'unknown', 'this machine, these sizes']
+    [
+      'cost model', ratio(times.predicted), 'predicted',
+      'launches, caches, arithmetic and latency cost what the model says'
+    ],
+    ['measured', ratio(times.measured), times.measured ? 'measured' : 'unknown', 'on this machine, for these sizes']
   ];
   const most = Math.max(...rows.map((r) => r[1] || 0), 1);
   return h(
-      'div', {class: 'panel', id: 'law-speed'}, h('h3', null, '3. What that gains'),
+      'div', {class: 'panel', id: 'law-speed'}, h('h3', null, '3. The speedup'),
       table(
           ['estimate', '>times as fast', '', '', 'holds when'],
           rows.map(
@@ -1679,7 +1682,7 @@ function why(model, times) {
   const largest = Math.max(...model.nodes.map((n) => n.bytes), 0), reasons = [];
   if (last && largest * 2 < last)
     reasons.push(
-        'arrays of ' + bytesText(largest) + ' fit the last cache (' + bytesText(last) +
+        'arrays of ' + bytesText(largest) + ' fit the last-level cache (' + bytesText(last) +
         '), so that unfused kernels find them there');
   const slow = model.fused.kernels.filter((k) => k.limited_by && k.limited_by !== 'memory').length;
   if (slow) reasons.push(plural(slow, 'fused kernel') + (slow === 1 ? ' is' : ' are') + ' not limited by memory');
@@ -1687,8 +1690,8 @@ function why(model, times) {
       model.machine.roofs.launch_us * model.unfused.kernels.length > 200 * times.predicted.unfused)
     reasons.push('launches alone are more than a fifth of the unfused time');
   return reasons.length ? 'Why they differ: ' + reasons.join('; ') + '.' :
-      bytes > 1 ? 'The bytes decide here; what is left between them is bandwidth that differs from kernel to kernel.' :
-                  'Fusing saves no bytes here.';
+      bytes > 1         ? 'The bytes decide here; the kernels reach different bandwidths, which explains the rest.' :
+                          'Fusing saves no bytes here.';
 }
 
 function lawsSection(model) {
@@ -1718,7 +1721,7 @@ function roofline(model) {
                      .filter((p) => p.bytes > 0 && p.work > 0 && p.ms > 0)
                      .slice(0, 200);
   if (!roofs || points.length === 0)
-    return h('p', {class: 'note'}, 'No roofline: nothing is predicted of the kernels.');
+    return h('p', {class: 'note'}, 'No roofline: there are no predictions for these kernels.');
   const width = 560, height = 280, left = 64, bottom = 244;
   const intensity = points.map((p) => p.work / p.bytes), rate = points.map((p) => p.work / p.ms * 1e-6);
   const memory = roofs.copy_gbs || roofs.memory_gbs, ridge = roofs.gops / memory;
@@ -1780,9 +1783,9 @@ function roofline(model) {
         drawn,
         s('text', {class: 'axis', x: (left + width) / 2, y: height - 4, 'text-anchor': 'middle'},
           'operations per byte')),
-      h('figcaption', {class: 'note'}, 'Operations and limits of arithmetic and cache are the cost model\u2019s ',
-        mark('predicted'), roofs.copy_gbs ? [', the copy is ', mark('measured')] : null,
-        '; billions of operations a second upwards.'));
+      h('figcaption', {class: 'note'}, 'Operations, arithmetic limit and cache bandwidth: ', mark('predicted'),
+        roofs.copy_gbs ? ['; copy bandwidth: ', mark('measured')] : null,
+        '. Vertical axis: billions of operations per second.'));
 }
 
 function ledger(model) {
@@ -1870,7 +1873,7 @@ function counters(model) {
   return h(
       'div', null, h('h3', null, 'Counters of the GPU'),
       table(
-          ['', '>launches', '>read', '>written', '>by the plan'],
+          ['', '>launches', '>read', '>written', '>expected'],
           ['unfused', 'fused'].map(
               (side) =>
                   [side, (c[side].launches || []).length, bytesText(c[side].read_bytes),
@@ -1887,8 +1890,7 @@ function limitsSection(model) {
   const stages = model.fused.stages || [];
   return h(
       'section', {id: 'limits'}, h('h2', null, 'Limits'), roofline(model), h('h3', null, 'Timeline'), times(model),
-      h('h3', null, 'Schedules that were considered'), list, depth(model), model.gpu ? counters(model) : null,
-      ledger(model),
+      h('h3', null, 'Candidate schedules'), list, depth(model), model.gpu ? counters(model) : null, ledger(model),
       details(
           'Stages of the compiler',
           table(['stage', '>time'], stages.map((st) => [st.stage, timeText(st.ms)]), {name: 'stages'})));
@@ -2095,7 +2097,7 @@ function sourceSection(model) {
   return h(
       'section', {id: 'source'}, h('h2', null, 'Source, side by side'),
       h('p', {class: 'lead'},
-        'Hovering over a line lights what belongs to it everywhere on the page; a click pins it and brings it into view, Esc lets go. Machine code is linked by the lines of the source that its compiler names.'),
+        'Hover over a line to highlight what belongs to it on the whole page; click to pin it and scroll to it; press Esc to unpin. Machine code is linked by the compiler\u2019s line information.'),
       h('div', {class: 'panes'}, left.element, right.element));
 }
 return {originsOf, linksOf, sourceSection};
@@ -2141,8 +2143,7 @@ const sections = [
 
 function themeButton() {
   const root = document.documentElement;
-  const button =
-      h('button', {type: 'button', id: 'theme', 'aria-label': 'colours: as the system has them, light, dark'}, 'Theme');
+  const button = h('button', {type: 'button', id: 'theme', 'aria-label': 'colours: system, light or dark'}, 'Theme');
   const set = (theme) => {
     if (theme)
       root.setAttribute('data-theme', theme);
@@ -2163,9 +2164,8 @@ function helpButton() {
       h('dialog', {id: 'help', 'aria-label': 'keys'}, h('h2', null, 'Keys'),
         h('table', null,
           [
-            ['1 \u2013 7', 'go to a section'], ['[ and ]', 'a step back or on'],
-            ['Tab, Enter', 'go to a kernel, a call or a cut; select or open it'], ['Esc', 'let go of what is pinned'],
-            ['?', 'this list']
+            ['1 \u2013 7', 'go to a section'], ['[ and ]', 'previous or next fusion step'],
+            ['Tab, Enter', 'go to a kernel, a call or a cut; select or open it'], ['Esc', 'unpin'], ['?', 'this list']
           ].map(([key, what]) => h('tr', null, h('td', null, h('kbd', null, key)), h('td', null, what)))),
         h('form', {method: 'dialog'}, h('button', {type: 'submit'}, 'Close')));
   document.body.append(dialog);
@@ -2194,21 +2194,18 @@ function keys(model) {
 function draw(json) {
   const page = document.getElementById('page');
   if (json.schema !== 'smelt.report' || json.version[0] !== 1) {
-    page.append(
-        h('p', {class: 'notice'},
-          'This page draws documents of version 1 of smelt report, and the one in it is another.'));
+    page.append(h('p', {class: 'notice'}, 'This page shows reports of version 1; the data in it has another version.'));
     return;
   }
   if (json.error) {
-    page.append(
-        h('main', null, h('h1', null, 'The program has a mistake'),
-          h('pre', {class: 'notice', id: 'error'}, json.error)));
+    page.append(h(
+        'main', null, h('h1', null, 'The program has an error'), h('pre', {class: 'notice', id: 'error'}, json.error)));
     return;
   }
   const model = new Model(json);
   const choose = (k) => select({k});
   page.append(
-      h('a', {class: 'skip', href: '#summary-start'}, 'To the content'),
+      h('a', {class: 'skip', href: '#summary-start'}, 'Skip to the content'),
       h('div', {class: 'bar-top'}, header(model),
         h('nav', {'aria-label': 'sections'},
           sections.map(
