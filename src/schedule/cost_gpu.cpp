@@ -387,9 +387,8 @@ class GpuPrediction {
     cost_.on_chip_us = on_chip_ / (facts_.on_chip_bytes * busy());
   }
 
-  // Results of a block that lie beside each other and begin between words are stored one by one,
-  // each instruction all over the sectors of the warp's results. What that takes more for an
-  // element.
+  // Adjacent results of a block that begin between words are stored one by one, so each instruction
+  // reaches all sectors of the warp's results. Returns the additional bytes of an element.
   double apart_bytes(const Output& output) const {
     const Node& node = graph_.at(output.node);
     const int64_t length = node.shape.empty() ? 1 : node.shape.back().evaluate(options_.sizes);

@@ -7,8 +7,8 @@
 namespace smelt::schedule {
 namespace {
 
-// Of an H200: atomic additions that the shared cache makes in a microsecond, the time between two
-// to the same word, and those that shared memory makes of a word of 64 bits in a microsecond.
+// Measured on an H200: atomic additions of the shared cache in a microsecond, the time between two
+// to the same word, and additions of words of 64 bits in shared memory in a microsecond.
 constexpr double kInCache = 44e3, kSameWordUs = 0.1, kOnChip = 8 * 1755;
 
 }  // namespace
