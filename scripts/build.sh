@@ -35,5 +35,5 @@ progress() {
   done
   if $terminal; then printf '\r\033[K'; fi
 }
-# Ninja's status stands before each step: steps done, all of them, seconds so far.
+# Ninja's status precedes each step: steps done, all of them, seconds so far.
 NINJA_STATUS="$mark%f %t %e " "${build[@]}" 2>&1 | progress

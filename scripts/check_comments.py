@@ -2,7 +2,7 @@
 """Checks that comments of C++ are at most 100 columns wide; --fix wraps those that are wider.
 
 Only comments on lines of their own are looked at. What is laid out by hand is left alone: lines
-that are indented behind the slashes, or that have columns, and those inside of raw strings.
+that are indented after the slashes, or that have columns, and those inside of raw strings.
 """
 import pathlib
 import re

@@ -63,7 +63,7 @@ def faults(root):
             if name.startswith("."):
                 yield f'{where}: "{name}": name the stage ("{stage}/...") instead of a relative path'
             elif target not in USES:
-                # A generated header, or one beside the file: the stage's name in front says which.
+                # A generated header, or one next to the file: the stage's name in front says which.
                 if not (root / "src" / name).exists() and not (path.parent / name).exists():
                     continue
                 yield f'{where}: "{name}": write the stage in front ("{stage}/{name}")'

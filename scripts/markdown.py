@@ -58,7 +58,7 @@ class Page:
         return number < 2 or not self.lines[number - 2].strip() or DIRECTIVE.match(self.lines[number - 2])
 
     def anchors(self):
-        """The names that a link may have behind #, as GitHub makes them of headings."""
+        """The names that a link may have after #, as GitHub makes them of headings."""
         names = set()
         for _, line in self.prose:
             heading = re.match(r"^#{1,6} +(.*)$", line)

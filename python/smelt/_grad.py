@@ -13,7 +13,7 @@ from ._smelt import UserError
 
 
 def value_and_grad(function: Callable[..., Any], argnums: Union[int, Sequence[int]] = 0) -> Jit[Any]:
-    """The value of a function that returns one float, beside its gradient by an argument, or by several."""
+    """The value of a function that returns one float, with its gradient by an argument, or by several."""
     inner = function.function if isinstance(function, Jit) else function
     several = not isinstance(argnums, int)
     chosen = tuple(argnums) if not isinstance(argnums, int) else (argnums,)

@@ -545,7 +545,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
 
 
 def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Optional[Array] = None) -> Array:
-    """Where elements of x2 belong in x1, which is in order (or is when sorter is taken), before or behind equal ones."""
+    """Where elements of x2 belong in x1, which is in order (or is when sorter is taken), before or after equal ones."""
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side is 'left' or 'right', not {side!r}")
     if sorter is not None:

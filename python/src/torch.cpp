@@ -207,8 +207,8 @@ class GraphCall {
       stride = nb::tuple(nb::cast(strides));
     }
     const nb::object& empty = step.gpu < 0 ? empty_cpu_ : empty_cuda_;
-    if (step.gpu > 0) return empty(size, stride, dtypes_[static_cast<size_t>(dtype)], step.gpu);
-    return empty(size, stride, dtypes_[static_cast<size_t>(dtype)]);
+    const nb::object& element = dtypes_.at(static_cast<size_t>(dtype));
+    return step.gpu > 0 ? empty(size, stride, element, step.gpu) : empty(size, stride, element);
   }
 
   void run_native(const Step& step, std::vector<nb::object>& slots) const {

@@ -15,7 +15,7 @@ NVRTC where there is none, is skipped; how many were is printed.
 
 After `<!-- with x=f32[8] -->` every line of a block is an expression of these arrays, and compiled.
 A block ```smelt is a program of the language: it is compiled for the CPU, every symbol 8. The block
-behind a quoted C++ example is what the example prints.
+after a quoted C++ example is what the example prints.
 """
 import difflib
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What smelt report says of kernels on a GPU, against the machine: on twelve programs the sectors of global loads and
 stores equal Nsight Compute's within 5 %, registers and shared memory those of the launch; and what it says of the same
-code without the GPU. Every figure is printed beside the one that was counted. 77: no GPU, or no ncu.
+code without the GPU. Every figure is printed next to the one that was counted. 77: no GPU, or no ncu.
 
 Usage: gpu_test.py path/to/smelt
 """

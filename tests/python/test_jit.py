@@ -173,10 +173,10 @@ def test_tensors_of_a_gpu_are_taken_in_their_stream():
                     x += 1
                 y = f(x)
                 del x
-                torch.full((n,), -1.0, device="cuda")  # in the memory of x, behind f
+                torch.full((n,), -1.0, device="cuda")  # in the memory of x, after f
                 total = g(y)
                 del y
-                f(torch.zeros(n, device="cuda"))  # in the memory of y, behind g
+                f(torch.zeros(n, device="cuda"))  # in the memory of y, after g
                 assert float(total) == 41.0 * n
 
 

@@ -1,4 +1,4 @@
-"""smelt.linalg beside numpy.linalg."""
+"""smelt.linalg compared with numpy.linalg."""
 
 import math
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Networks with random weights, built from their configurations: torch.compile(backend="smelt") beside eager torch.
+"""Networks with random weights, built from their configurations: torch.compile(backend="smelt") compared with eager torch.
 
     tests/python/torch_networks.py [NAME ...] [--published] [--device cuda] [--batch 32] [--autocast]
 
@@ -50,7 +50,7 @@ class Block(nn.Module):
 
     def __init__(self, width: int, heads: int, causal: bool, first: bool = True) -> None:
         super().__init__()
-        self.first = first  # normalise before a layer, or behind it as BERT does
+        self.first = first  # normalise before a layer, or after it as BERT does
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.attention = Attention(width, heads, causal)
         self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh" if causal else "none"), nn.Linear(4 * width, width))

@@ -126,7 +126,7 @@ _OTHERS: dict[str, Recipe] = {
 TABLE: dict[str, Recipe] = {name: e.elementwise(*row) for name, row in _ELEMENTWISE.items()}
 TABLE.update(_OTHERS)
 
-# Views: an array of torch beside another one, at no cost. They go where they are read, to smelt or to torch.
+# Views: an array of torch that shares memory with another one, at no cost. They go where they are read, to smelt or to torch.
 VIEWS = frozenset({
     "aten.view.default", "aten._unsafe_view.default", "aten.reshape.default", "aten._reshape_alias.default", "aten.squeeze.default",
     "aten.squeeze.dim", "aten.squeeze.dims", "aten.unsqueeze.default", "aten.alias.default", "aten.detach.default", "aten.expand.default",

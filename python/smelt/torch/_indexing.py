@@ -285,7 +285,7 @@ def searchsorted(node: Any, out: Any, sorted_: Any, values: Any, *, out_int32: b
         middle = binary("//", binary("+", low, high), 2)
         place = call("minimum", middle, length - 1)
         found = call("take_along_axis", sorted_, place, -1) if rows else call("take", sorted_, place, 0)
-        # nan is behind all numbers
+        # nan comes after all numbers
         beyond = _less(values, found) if after else call("logical_not", _less(found, values))
         open_ = binary("<", low, high)
         low, high = (call("where", call("logical_and", open_, call("logical_not", beyond)), binary("+", middle, 1), low),

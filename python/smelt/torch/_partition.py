@@ -159,7 +159,7 @@ def _connect(graph: Any, pieces: list[Piece], copies: list[Any]) -> None:
     """Says what each piece gives to others, and binds updates of inputs to the pieces that calculate them."""
     outputs = [n for n in _flat(next(n for n in graph.nodes if n.op == "output").args[0]) if isinstance(n, torch.fx.Node)]
     home = {node: k for k, piece in enumerate(pieces) for node in piece.nodes if not _is_free(node)}
-    rest: set[Any] = set()  # what is left to torch behind all pieces: views that are returned, and other updates
+    rest: set[Any] = set()  # what is left to torch after all pieces: views that are returned, and other updates
     for copy in copies:
         target, value = copy.args[0], copy.args[1]
         if not _bound(pieces, home, outputs, target, value):

@@ -152,7 +152,7 @@ def _ranges(inputs: int, outputs: int) -> tuple[Any, Any, int]:
 
 
 def _spread(x: Any, axis: int, outputs: int) -> tuple[Any, Any, Any]:
-    """The windows of one axis as an axis behind it, which elements of them count, and where they come from."""
+    """The windows of one axis as an axis after it, which elements of them count, and where they come from."""
     inputs = x.shape[axis]
     start, end, widest = _ranges(inputs, outputs)
     steps = call("arange", widest, None, 1, _smelt.int64)
@@ -211,7 +211,7 @@ def adaptive_max_pool(count: int) -> Callable[..., Any]:
         first, rank = x.ndim - count, x.ndim + count
         windows, places = x, None
         for k in range(count):
-            axis = first + 2 * k  # behind the windows of the axes before it
+            axis = first + 2 * k  # after the windows of the axes before it
             windows, inside, sources = _spread(windows, axis, outs[0].shape[first + k])
             windows = call("where", _along(inside, windows.ndim, axis), windows, number(lowest(x.dtype), x.dtype))
             part = _along(sources, rank, axis)

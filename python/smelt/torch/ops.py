@@ -24,7 +24,7 @@ def _columns(name: str, x: torch.Tensor, parameter: str, vector: torch.Tensor) -
     if x.dim() < 1:
         raise UserError(f"{name}: x has no axis\nhelp: rows are along the last axis of x")
     if vector.dim() != 1 or vector.shape[0] != x.shape[-1]:
-        raise UserError(f"{name}: {parameter} has the shape {tuple(vector.shape)} beside x {tuple(x.shape)}\n"
+        raise UserError(f"{name}: {parameter} has the shape {tuple(vector.shape)}, and x {tuple(x.shape)}\n"
                         f"help: {parameter} has one element for each of the {x.shape[-1]} columns")
 
 
