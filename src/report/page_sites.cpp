@@ -93,6 +93,8 @@ class Finder {
       if (early.step != 0) forms.grouped[early.load] = early.step;
       if (early.shared) forms.shared.insert(early.load);
       if (early.from) forms.distance[early.load] = early.from->distance;
+      if (!early.next.empty()) forms.runs[early.load] = static_cast<int>(early.next.size()) + 1;
+      if (early.follows) forms.made.insert(early.load);
     }
   }
   static void note(const kernel::BlockAccesses& accesses, const std::vector<const Stmt*>& statements, Forms& forms) {
