@@ -45,8 +45,8 @@ struct EarlyLoad {
   bool lasting = false;  // evicted last from the caches: docs/decisions/007
   std::optional<FromLane> from = {};  // of an access each
   bool shared = false;                // the lanes of a group read one element
-  // Of single elements: loads that follow it by address, with which it is one access; and whether
-  // it comes with another one.
+  // Loads of single elements that follow this one by address and are one access with it; and
+  // whether it comes with another one.
   std::vector<ExprId> next = {};
   bool follows = false;
 };
