@@ -11,6 +11,7 @@
 #include "compile/custom.hpp"
 #include "compile/lower_groups.hpp"
 #include "compile/state.hpp"
+#include "plan/turned_copies.hpp"
 #include "schedule/schedule.hpp"
 
 namespace smelt {
@@ -150,12 +151,17 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
   std::vector<StageTime> times;
   Clock clock(times);
   verify(graph);
-  const Graph simplified = clock.stage("simplify", [&] { return for_device(graph, device, options.sizes); });
+  Graph simplified = clock.stage("simplify", [&] { return for_device(graph, device, options.sizes); });
   verify(simplified);
   check_custom(simplified, device);
   CompileOptions complete = options;
   complete.sizes = estimated_sizes(simplified, options.sizes);
   plan::Options target = plan_options(device, complete);
+  if (auto copied = clock.stage("plan", [&] { return plan::with_turned_copies(simplified, target); })) {
+    simplified = std::move(copied->graph);
+    target.splits = std::move(copied->splits);
+    verify(simplified);
+  }
   if (options.settled) target.splits = options.settled->splits;
   std::shared_ptr<Executable::State> state = build(simplified, device, complete, target, times);
   // What spills as one kernel is planned again, as two, as long as that helps.

@@ -283,7 +283,8 @@ void PhasePrinter::store(const kernel::Store& s) {
   else if (!vector_.loop || (s.step == 0 && value.lanes == 0))
     store_uniform(p, value, mask);
   else
-    store_lanes(p, s.step, value, mask, s.streaming && vector_.streaming);
+    store_lanes(p, s.step, value, mask,
+                s.streaming && (vector_.tail ? vector_.streams.has_value() : vector_.streaming));
   Changes changes = no_changes();
   changes[static_cast<size_t>(p.resource)] = true;
   forget(changes);
@@ -314,6 +315,7 @@ void PhasePrinter::store_lanes(const Place& p, std::optional<int64_t> step, cons
   int scope = 0;
   std::string bits = to_memory(p.dtype, splat(value, lanes), scope);
   if (vector_.tail && !mask && !scattered && !has_masks(p.dtype)) return store_tail(p, backward, bits);
+  if (vector_.tail && !mask && streaming && step == 1 && lanes * align >= kCacheLine) return store_tail_lines(p, bits);
   if (vector_.tail) mask = both(mask, vector_.tail, lanes);
   if (mask) mask = splat(*mask, lanes);
   if (scattered && !mask && step && *step != 0) return store_strided(p, *step, bits);

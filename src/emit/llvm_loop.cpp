@@ -16,7 +16,7 @@
 //   pre:    hoisted;                br full steps, main, rest
 //   main:   (streaming stores: br wanted, head, loop)
 //   loop:   body                    br loop or rest
-//   head:                           br elements before the first whole line, tail, whole
+//   head:   (fetch the lines that are stored in part) br elements before the first whole line, tail, whole
 //   whole:
 //   stream: body with streaming stores, from the first whole line on;  br stream or rest
 //   rest:                           br elements left, tail, exit
@@ -138,6 +138,7 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, con
     if (first.any_symbol([&](Symbol symbol) { return symbols_.count(symbol) == 0; })) continue;
     const Value at = pointer(p, first);
     const Value address = define(at.scope, t, 0, fmt::format("ptrtoint ptr {} to i64", at.text));
+    const Value bytes = op("mul $T $a, $b", t, {extent, constant(t, size * apart)});
     const auto is_zero = [&](const Value& x) { return op("icmp eq $T $a, $b", DType::Bool, {x, constant(t, 0)}); };
     if (!stream) {
       const Value before =
@@ -158,6 +159,10 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, con
           op("add $T $a, $b", t, {address, op("mul $T $a, $b", t, {stream->head, constant(t, size * apart)})});
       also(is_zero(op("and $T $a, $b", t, {there, constant(t, line - 1)})));
     }
+    const Value end = op("add $T $a, $b", t, {address, bytes});
+    const Value whole = is_zero(op("and $T $a, $b", t, {end, constant(t, kCacheLine - 1)}));
+    const Value there = define(top(), t, 0, fmt::format("getelementptr i8, ptr {}, i64 {}", at.text, bytes.text));
+    stream->ends.push_back(name(top(), fmt::format("select i1 {}, ptr %dummy, ptr {}", whole.text, there.text)));
   }
   if (const auto wish = symbols_.find(kernel::kLaunchStream); stream && wish != symbols_.end())
     also(op("icmp ne $T $a, $b", DType::Bool, {wish->second, constant(t, 0)}));
@@ -217,6 +222,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
   vector_.var = s.var;
   vector_.lanes = s.lanes;
   vector_.forms = s.forms.get();
+  if (stream) vector_.streams = stream->wanted;
   const std::string steps = brief        ? short_steps(s, extent, label)
                             : s.interior ? peeled_steps(s, extent, stream, label)
                                          : vector_steps(s, extent, full, stream, label);
@@ -230,6 +236,18 @@ void PhasePrinter::vector_loop(const Loop& s) {
     line(fmt::format("br i1 {}, label %pre{}, label %exit{}", guard, label, label));
   }
   scopes_.back().text += fmt::format("pre{}:\n{}{}exit{}:\n", label, pre, steps, label);
+}
+
+// Both ends of a loop of streaming stores are plain stores to parts of lines. The first line has been
+// stored to by the row before; the last one comes from memory while the loop runs.
+std::string PhasePrinter::fetch_ends(const Stream& stream) {
+  std::string text;
+  for (const std::string& end : stream.ends) {
+    const std::string call = fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 1, i32 3, i32 1)", end);
+    declarations_.insert(declaration_for(call));
+    text += "  " + call + "\n";
+  }
+  return text;
 }
 
 // The loop of streaming stores. Where rows of scratch are read in lines, it is there twice:
@@ -310,9 +328,9 @@ std::string PhasePrinter::streamed_steps(const Loop& s, const Value& extent, con
   text += fmt::format("  br i1 {}, label %head{}, label %loop{}\n", stream.wanted.text, L, L);
   text += full_steps(s, "loop", label, {"0", "main", full.text, "rest"});
   text += fmt::format(
-      "head{0}:\n  store i64 0, ptr {1}\n  store i64 {2}, ptr {3}\n  store i1 true, ptr {4}\n"
+      "head{0}:\n{5}  store i64 0, ptr {1}\n  store i64 {2}, ptr {3}\n  store i1 true, ptr {4}\n"
       "  %head{0}.some = icmp sgt i64 {2}, 0\n  br i1 %head{0}.some, label %tail{0}, label %whole{0}\n",
-      L, start, stream.head.text, stop, again);
+      L, start, stream.head.text, stop, again, fetch_ends(stream));
   // Steps of another number than a power of two begin where the array does: find_stream sees to it.
   const std::string steps = is_power_of_two(s.lanes)
                                 ? fmt::format("  %left{0} = sub i64 {1}, {2}\n  %steps{0} = and i64 %left{0}, -{3}\n",

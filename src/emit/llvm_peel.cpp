@@ -5,7 +5,8 @@
 //   pre:    hoisted; `first` and `last`: where such steps begin and end;   br elements before the first, edge, middle
 //   edge:   body under a mask, for the lanes of start .. stop;             br more of them, edge, edged
 //   edged:                                                                 br at the end of the extent, exit, middle
-//   middle:                                                                br streaming stores wanted, stream, loop
+//   middle:                                                                br streaming stores wanted, ends, loop
+//   ends:   fetch the lines that are stored in part;                       br stream
 //   loop:   body;                                                          br loop or rest
 //   stream: body with streaming stores;                                    br stream or rest
 //   rest:   start .. stop are the elements left;                           br any, edge, exit
@@ -104,8 +105,10 @@ std::string PhasePrinter::peeled_steps(const Loop& s, const Value& extent, const
   const std::string loop = full_steps(s, "loop", label, {first.text, "middle", last.text, "rest"});
   const bool streams = stream && std::count(loop.begin(), loop.end(), '\n') < kMostStreamedLines;
   if (streams) {
-    text += fmt::format("middle{0}:\n  br i1 {1}, label %stream{0}, label %loop{0}\n", L, stream->wanted.text) + loop;
-    text += stream_steps(s, label, {first.text, "middle", last.text, "rest"});
+    text += fmt::format("middle{0}:\n  br i1 {1}, label %ends{0}, label %loop{0}\nends{0}:\n{2}  br label %stream{0}\n",
+                        L, stream->wanted.text, fetch_ends(*stream)) +
+            loop;
+    text += stream_steps(s, label, {first.text, "ends", last.text, "rest"});
     streams_ = true;
   } else {
     text += fmt::format("middle{0}:\n  br label %loop{0}\n", L) + loop;

@@ -72,6 +72,7 @@ class PhasePrinter {
     Value left;                 // how many those are
     Value start;                // the variable's value in lane 0
     bool streaming = false;
+    std::optional<Value> streams;                 // whether whole lines bypass the caches, in a loop that can
     bool whole = false;                           // all lanes of the step at hand are inside the extent
     bool inner = false;                           // in the steps between the ends
     std::unordered_set<kernel::ExprId> ordinary;  // expressions of the body, where it has an interior too
@@ -82,9 +83,10 @@ class PhasePrinter {
   };
   // Where the streaming stores of a Vector loop can begin.
   struct Stream {
-    Value wanted;      // a bool
-    Value head;        // elements before the first whole line
-    int64_t line = 1;  // elements
+    Value wanted;                   // a bool
+    Value head;                     // elements before the first whole line
+    int64_t line = 1;               // elements
+    std::vector<std::string> ends;  // lines that the loop stores in part, behind the last whole ones
   };
   struct FullSteps {
     std::string begin, from;  // the first element, and the label of the block before
@@ -204,6 +206,7 @@ class PhasePrinter {
   std::string tail_memory(std::string_view element, int lanes);
   std::string load_tail(const Place& place, bool backward);
   void store_tail(const Place& place, bool backward, const std::string& bits);
+  void store_tail_lines(const Place& place, const std::string& bits);
   void copy_tail(const Place& place, bool backward, const std::string& memory, bool out);
   std::string shuffle(int scope, const std::string& type, const std::string& x, const std::string& y,
                       const std::vector<int64_t>& order);
@@ -274,6 +277,7 @@ class PhasePrinter {
   std::string some_steps(const kernel::Loop& s, const Value& full, int label, const std::string& after);
   std::string streamed_steps(const kernel::Loop& s, const Value& extent, const Value& full, const Stream& stream,
                              int label);
+  std::string fetch_ends(const Stream& stream);
   std::string vector_body(const std::vector<kernel::Stmt>& body, Value start, const Value* extent, bool streaming);
   std::optional<Stream> find_stream(const kernel::Loop& s, const Value& extent);
   void bind_variable(const kernel::Loop& s, const Value& value);

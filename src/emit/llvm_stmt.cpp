@@ -161,7 +161,6 @@ void PhasePrinter::combine(const kernel::Combine& s) {
 // Every line of the elements that are asked for, in whole steps only.
 void PhasePrinter::prefetch(const kernel::Prefetch& s) {
   constexpr int64_t kLine = 64;
-  if (!vector_.whole) return;
   Place p;
   p.dtype = kernel_.params[static_cast<size_t>(s.param)].dtype;
   p.base = fmt::format("%p{}", s.param);

@@ -52,4 +52,37 @@ void PhasePrinter::store_tail(const Place& p, bool backward, const std::string& 
   copy_tail(p, backward, memory, true);
 }
 
+// Between the whole steps of a loop of streaming stores and its end: whole lines bypass the caches as
+// well, so that only parts of lines are fetched.
+void PhasePrinter::store_tail_lines(const Place& p, const std::string& bits) {
+  const DType t = DType::I64;
+  const int size = size_of(p.dtype), count = kCacheLine / size;
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, count);
+  const Value at = pointer(p, p.offset);
+  const Value address = define(at.scope, t, 0, fmt::format("ptrtoint ptr {} to i64", at.text));
+  const Value beyond = op("and $T $a, $b", t, {address, constant(t, kCacheLine - 1)});
+  const Value begins = op("icmp eq $T $a, $b", DType::Bool, {beyond, constant(t, 0)});
+  const Value streams = op("and $T $a, $b", DType::Bool, {begins, *vector_.streams});
+  const Value left = convert("trunc", vector_.left, DType::I32);
+  for (int first = 0; first < vector_.lanes; first += count) {
+    std::vector<int64_t> order;
+    for (int lane = first; lane < first + count; ++lane) order.push_back(lane < vector_.lanes ? lane : -1);
+    const std::string own =
+        count == vector_.lanes ? bits : shuffle(top(), vector_of(memory, vector_.lanes), bits, "poison", order);
+    const Value there = define(top(), t, 0, fmt::format("getelementptr {}, ptr {}, i64 {}", memory, at.text, first));
+    const Value rest = op("sub $T $a, $b", DType::I32, {left, constant(DType::I32, first)});
+    const Value fits = op("icmp sge $T $a, $b", DType::Bool, {rest, constant(DType::I32, count)});
+    const Value whole = op("and $T $a, $b", DType::Bool, {fits, streams});
+    const Value mask = op("icmp slt $T $a, $b", DType::Bool, {iota(count, DType::I32), splat(rest, count)});
+    const Value some = op("icmp sgt $T $a, $b", DType::Bool, {rest, constant(DType::I32, 0)});
+    const int label = ++labels_;
+    line(fmt::format("br i1 {0}, label %line{1}, label %part{1}\nline{1}:", whole.text, label));
+    line(fmt::format("store {} {}, ptr {}, align {}, !nontemporal !0", type, own, there.text, kCacheLine));
+    line(fmt::format("br label %lined{0}\npart{0}:\n  br i1 {1}, label %some{0}, label %lined{0}\nsome{0}:", label,
+                     some.text));
+    line(masked_call("store", memory, count, there.text, size, mask.text, own, true));
+    line(fmt::format("br label %lined{0}\nlined{0}:", label));
+  }
+}
+
 }  // namespace smelt::emit

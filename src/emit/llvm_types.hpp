@@ -24,7 +24,8 @@ struct Value {
 
 // Where steps of so many bytes begin when the first does: at multiples of this, at most a line of
 // the caches.
-inline int line_of(int bytes) { return std::min(64, bytes & -bytes); }
+inline constexpr int kCacheLine = 64;
+inline int line_of(int bytes) { return std::min(kCacheLine, bytes & -bytes); }
 
 std::string lane_type(DType dtype);                          // in registers: "float", "i1"
 std::string memory_type(DType dtype);                        // in memory: "i8" for bool, "i16" for f16 and bf16

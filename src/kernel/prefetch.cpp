@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <set>
@@ -9,14 +10,16 @@
 
 #include "kernel/build.hpp"
 #include "kernel/conditions.hpp"
+#include "kernel/invariants.hpp"
 #include "kernel/offset.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
 
-// The processor's own prefetcher finds shorter rows; longer ones would push out the row at hand.
-constexpr int64_t kLeastBytes = 2048, kMostBytes = 256 << 10;
+// The processor's own prefetcher finds shorter rows; longer ones would push out the row at hand. It
+// does not find the next row where elements and rows go opposite ways in memory.
+constexpr int64_t kLeastBytes = 2048, kLeastBackwards = 512, kMostBytes = 256 << 10;
 // Reads of columns no further apart are served by one of them, and rows that the same loop reads
 // later are at most so many apart.
 constexpr int64_t kNeighbours = 64, kMostRowsApart = 8;
@@ -45,14 +48,23 @@ std::vector<ExprId> values_of(const Loop& loop) {
   return roots;
 }
 
-// How many operations an element of a loop takes.
+// How many operations an element of a loop takes, without those that all elements share.
 int64_t operations(const Kernel& kernel, const Loop& loop) {
-  int64_t count = 0;
-  visit_below(kernel, values_of(loop), [&](ExprId, const Expr& e) {
-    count += e.is<Apply>();
-    return true;
+  std::set<LocalId> given;
+  for_each_stmt(loop.body, [&](const Stmt& s) {
+    if (const auto local = given_by(s)) given.insert(*local);
   });
-  return count;
+  const auto moves = [&](const IntExpr& index) { return index.mentions(loop.var); };
+  const auto is_same = [&](const Expr& e) {
+    if (const auto* read = e.get_if<ReadLocal>()) return given.count(read->local) == 0;
+    if (const auto* load = e.get_if<Load>())
+      return std::none_of(load->access.index.begin(), load->access.index.end(), moves);
+    if (const auto* index = e.get_if<IndexValue>()) return !moves(index->value);
+    return !e.is<Random>();
+  };
+  const auto same = same_below(kernel, values_of(loop), is_same);
+  return std::count_if(same.begin(), same.end(),
+                       [&](const auto& found) { return !found.second && kernel.at(found.first).template is<Apply>(); });
 }
 
 // `e` where every minimum and maximum of `symbol` is the side that goes with it, as in the middle
@@ -75,6 +87,17 @@ IntExpr stepping(const IntExpr& e, Symbol symbol) {
 bool is_contiguous(const IntExpr& offset, Symbol var) {
   const auto step = offset.coefficient_of(var);
   return step && step->is(1) && !(offset - IntExpr::symbol(var)).mentions(var);
+}
+
+// -1 or 1 where every term has this sign; sizes are never negative.
+int sign_of(const IntExpr& e) {
+  int sign = 0;
+  for (const IntExpr::Term& term : e.terms()) {
+    const int own = term.coefficient < 0 ? -1 : 1;
+    if (sign == -own) return 0;
+    sign = own;
+  }
+  return sign;
 }
 
 using Known = std::set<Symbol>;  // symbols with a value
@@ -122,16 +145,17 @@ class Prefetches {
  private:
   int64_t element_bytes(int param) const { return size_of(kernel_.params[static_cast<size_t>(param)].dtype); }
 
-  // A part of the elements of a step of the loop, from `offset` on, which lies `bytes` ahead.
-  void add(Loop& loop, int param, const IntExpr& offset, int64_t parts, int64_t bytes) {
-    found_[&loop].push_back(
-        Prefetch{param, offset, std::max<int64_t>(1, loop.lanes / parts), bytes <= kFirstLevel ? 1 : 2});
+  static int level_of(int64_t bytes) { return bytes <= kFirstLevel ? 1 : 2; }
+
+  // A part of the elements of a step of the loop, from `offset` on.
+  void add(Loop& loop, int param, const IntExpr& offset, int64_t parts, int level) {
+    found_[&loop].push_back(Prefetch{param, offset, std::max<int64_t>(1, loop.lanes / parts), level});
   }
 
   void between_passes(Loop& grid) {
     std::vector<Loop*> loops;
     collect_vector_loops(grid.body, loops);
-    if (loops.size() < 2) return;
+    if (loops.empty()) return;
     Loop* target = loops.back();
     for (size_t i = 1; i + 1 < loops.size(); ++i)
       if (operations(kernel_, *loops[i]) > 2 * operations(kernel_, *target)) target = loops[i];
@@ -140,20 +164,28 @@ class Prefetches {
     collect_around(grid.body, target, around);
     visit_below(kernel_, values_of(*loops.front()), [&](ExprId, const Expr& e) {
       if (const auto* load = e.get_if<Load>(); load && !load->access.scratch && load->mask == kNoExpr)
-        of_next_row(*target, grid.var, around, load->access);
+        of_next_row(*target, grid.var, around, load->access, loops.size() > 1);
       return true;
     });
   }
 
-  void of_next_row(Loop& loop, Symbol row, const Known& around, const Access& access) {
-    const IntExpr offset = flat_offset(kernel_, access);
+  // The next row in the order of memory, also where the loop reads rows from their ends.
+  void of_next_row(Loop& loop, Symbol row, const Known& around, const Access& access, bool several_passes) {
+    IntExpr offset = flat_offset(kernel_, access);
+    const bool mirrored = is_contiguous(-1 * offset, loop.var);
+    if (mirrored) offset = offset.substitute({{loop.var, loop.extent - 1 - IntExpr::symbol(loop.var)}}, {});
     if (!is_contiguous(offset, loop.var)) return;
     const IntExpr next = offset.substitute({{row, IntExpr::symbol(row) + 1}}, {});
     const IntExpr distance = next - offset;
-    if (distance.is(0) || distance.mentions(row) || distance.mentions(loop.var) || !knows(around, next)) return;
+    const int way = sign_of(distance);
+    if (way == 0 || distance.mentions(row) || distance.mentions(loop.var) || !knows(around, next)) return;
+    const bool backwards = mirrored == (way > 0);
+    if (!several_passes && !backwards) return;
     const int64_t size = element_bytes(access.array);
-    const int64_t bytes = distance.constant().value_or(kFirstLevel / size + 1) * size;
-    if (bytes >= kLeastBytes && bytes <= kMostBytes) add(loop, access.array, next, 1, bytes);
+    const int64_t bytes = std::abs(distance.constant().value_or(kFirstLevel / size + 1)) * size;
+    if (bytes < (backwards ? kLeastBackwards : kLeastBytes) || bytes > kMostBytes) return;
+    // Beside rows that go the other way, the first level would wait for memory.
+    add(loop, access.array, next, 1, mirrored || several_passes ? level_of(bytes) : 2);
   }
 
   void down_rows(std::vector<Stmt>& body, const Known& known, const Rows* rows) {
@@ -214,7 +246,7 @@ class Prefetches {
         const int64_t size = element_bytes(array), ahead = rows.loop->ahead;
         const IntExpr step = row_step(read, row);
         const int64_t bytes = step.constant().value_or(kFirstLevel / size + 1) * size * ahead;
-        add(loop, array, (read + ahead * step).substitute({{reader.var, here}}, {}), parts, bytes);
+        add(loop, array, (read + ahead * step).substitute({{reader.var, here}}, {}), parts, level_of(bytes));
       }
   }
 

@@ -13,8 +13,6 @@
 namespace smelt::plan {
 namespace {
 
-// Differences that are smaller may be errors of the model.
-constexpr double kDecisive = 1.5;
 constexpr size_t kMostCuts = 4;
 
 class Comparison {

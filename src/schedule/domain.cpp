@@ -86,10 +86,21 @@ void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes)
     }
 }
 
-// Accesses that go up an axis, less those that go down: of all, and of what is stored.
+// Accesses that go up an axis, less those that go down.
 struct Directions {
-  int all = 0, stored = 0;
+  int read = 0, stored = 0;
 };
+
+// Whether the loop over the last axis should run from its end: reversed lanes are loaded with a
+// shuffle, but stores of them cannot bypass the caches.
+static bool lanes_run_down(const Directions& along) {
+  const int all = along.read + along.stored;
+  return all < 0 || (all == 0 && along.stored < 0);
+}
+
+// The same for the axes around lanes that are read upwards. Rows are stored as fast in either order,
+// but processors fetch ahead only where the rows that are read follow each other in memory.
+static bool rows_run_down(const Directions& along) { return along.read < 0 || (along.read == 0 && along.stored < 0); }
 
 static Directions directions_along(const Graph& graph, const Domain& domain, const SizeBinding& sizes, Symbol var) {
   Directions found;
@@ -98,9 +109,8 @@ static Directions directions_along(const Graph& graph, const Domain& domain, con
     const int64_t elements = step ? step->evaluate(sizes) : 0;
     return elements > 0 ? 1 : elements < 0 ? -1 : 0;
   };
-  for (const Read& r : domain.reads) found.all += direction(r.node, r.index);
+  for (const Read& r : domain.reads) found.read += direction(r.node, r.index);
   for (const Output& o : domain.outputs) found.stored += direction(o.node, o.store_index);
-  found.all += found.stored;
   return found;
 }
 
@@ -110,10 +120,15 @@ void follow_direction(const Graph& graph, Domain& domain, const SizeBinding& siz
   if (!domain.scans.empty() || finds_positions(graph, domain) ||
       std::any_of(domain.reductions.begin(), domain.reductions.end(), ordered))
     return;
+  const auto last =
+      std::find_if(domain.axes.rbegin(), domain.axes.rend(), [](const Axis& a) { return !a.extent.is(1); });
+  if (last == domain.axes.rend()) return;
+  const Directions lanes = directions_along(graph, domain, sizes, last->var);
+  const bool upwards = lanes_run_down(lanes) == (lanes.read < 0);
   for (const Axis& axis : domain.axes) {
     if (axis.extent.is(1)) continue;
     const Directions found = directions_along(graph, domain, sizes, axis.var);
-    if (found.all > 0 || (found.all == 0 && found.stored >= 0)) continue;
+    if (!(upwards && &axis != &*last ? rows_run_down(found) : lanes_run_down(found))) continue;
     const std::map<Symbol, IntExpr> turned{{axis.var, axis.extent - 1 - axis.value()}};
     const auto turn = [&](Index& index) {
       for (IntExpr& i : index) i = i.substitute(turned, domain.ranges);

@@ -301,6 +301,45 @@ TEST_P(Pointwise, Streaming) {
   }
 }
 
+// Steps that begin anywhere: the ends are whole lines and parts of lines.
+template <class T>
+void stream_ends(DType dtype, const std::function<std::shared_ptr<runtime::Module>(const Kernel&)>& load,
+                 const std::function<void(const runtime::Module&, std::vector<void*>, std::vector<int64_t>)>& run) {
+  for (const int lanes : {16, 48, 64, 128}) {
+    Maker m;
+    const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
+    m.size("stream"_launch);
+    const int x = m.input(dtype, {n}), out = m.output(dtype, {n});
+    Stmt loop = vector("i1"_loop, n, {m.build.store(m.at(out, {i}), m.load(x, {i}), kernel::kNoExpr, true)}, lanes);
+    loop.get<kernel::Loop>().begins = 1;
+    m.phase({grid(1, {loop})});
+    const auto module = load(m.kernel);
+    for (size_t count : {1, 63, 64, 65, 127, 129, 190, 191, 192, 193, 255, 257, 319, 1000})
+      for (size_t misalign = 0; misalign < 64 / sizeof(T); misalign += 1 + misalign / 3)
+        for (int64_t stream : {0, 1}) {
+          Guarded<T> gx(count, 3), go(count, misalign);
+          for (size_t k = 0; k < count; ++k) gx[k] = static_cast<T>(k % 113 + 1);
+          run(*module, {gx.data(), go.data()}, {static_cast<int64_t>(count), stream});
+          for (size_t k = 0; k < count; ++k)
+            ASSERT_EQ(go[k], gx[k]) << k << " of " << count << " from " << misalign << ", " << lanes << " lanes";
+          ASSERT_TRUE(go.guards_intact());
+        }
+  }
+}
+
+TEST_P(Pointwise, StreamingToBothEnds) {
+  for (const int bits : {0, 256}) {
+    const auto made = [&](const Kernel& kernel) { return load(kernel, bits); };
+    const auto runs = [](const runtime::Module& module, std::vector<void*> arrays, std::vector<int64_t> sizes) {
+      run(module, 0, 1, std::move(arrays), std::move(sizes));
+    };
+    stream_ends<float>(DType::F32, made, runs);
+    stream_ends<double>(DType::F64, made, runs);
+    stream_ends<uint16_t>(DType::BF16, made, runs);
+    stream_ends<int8_t>(DType::I8, made, runs);
+  }
+}
+
 // One output, so that every start in a line has a head; and an address that no element lies at.
 TEST_P(Pointwise, StreamingFromTheFirstWholeLine) {
   for (const bool constant : {false, true}) {

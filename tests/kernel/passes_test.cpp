@@ -152,6 +152,56 @@ TEST(Prefetch, NeitherShortNorVeryLongRows) {
   }
 }
 
+// One pass over rows of 1024 f32, from array element `at` of row g.
+void fill_pass(Sample& s, const IntExpr& r, const IntExpr& at, int64_t columns = 1024) {
+  const int in = s.input(DType::F32, {B, columns}), out = s.output(DType::F32, {B, columns});
+  s.size("B"_size);
+  s.phase(grid("g"_loop, B, {vector("i"_loop, columns, {store({false, out, {g, i}}, s.load(in, {r, at}))}, 16)}));
+}
+
+TEST(Prefetch, RowsThatAreReadFromTheirEndsInTheOrderOfMemory) {
+  Sample s;
+  fill_pass(s, g, 1023 - i);
+  EXPECT_EQ(changes(s.kernel, add_prefetches),
+            Lines{"+ prefetch in0[1024*%g + %i + 1024] and the 15 after it to level 1"});
+}
+
+TEST(Prefetch, RowsThatAreReadFromTheLastOne) {
+  Sample s;
+  fill_pass(s, B - 1 - g, i);
+  EXPECT_EQ(changes(s.kernel, add_prefetches),
+            Lines{"+ prefetch in0[-1024*%g + %i + 1024*B - 2048] and the 15 after it to level 2"});
+}
+
+TEST(Prefetch, NotInOnePassInTheOrderOfMemoryOrItsReverse) {
+  for (const bool reversed : {false, true}) {
+    Sample s;
+    fill_pass(s, reversed ? B - 1 - g : g, reversed ? 1023 - i : i);
+    EXPECT_EQ(changes(s.kernel, add_prefetches), Lines{}) << reversed;
+  }
+  Sample s;
+  fill_pass(s, g, 63 - i, 64);
+  EXPECT_EQ(changes(s.kernel, add_prefetches), Lines{}) << "rows of few lines";
+}
+
+// The logarithm of a sum is long, but one for a row.
+TEST(Prefetch, InThePassThatComputesMostForEachElement) {
+  Sample s;
+  const int in = s.input(DType::F32, {B, 1024}), out = s.output(DType::F32, {B, 1024});
+  s.size("B"_size);
+  const LocalId sum = s.build.new_local(DType::F32, true);
+  const ExprId total = s.build.local(sum), x = s.load(in, {g, i});
+  ExprId log = total, exp = x;
+  for (int n = 0; n < 16; ++n) log = s.build.apply(Op::Mul, {log, log}), exp = s.build.apply(Op::Mul, {exp, exp});
+  s.phase(grid("g"_loop, B,
+               {assign(sum, s.f32(0)), vector("i"_loop, 1024, {assign(sum, s.build.apply(Op::Add, {total, x}))}, 16),
+                combine(sum, Op::Add), vector("i"_loop, 1024, {assign(sum, s.build.apply(Op::Add, {total, exp}))}, 16),
+                combine(sum, Op::Add),
+                vector("i"_loop, 1024, {store({false, out, {g, i}}, s.build.apply(Op::Sub, {x, log}))}, 16)}));
+  ASSERT_TRUE(add_prefetches(s.kernel));
+  EXPECT_TRUE(grid_body(s.kernel)[3].get<Loop>().body[0].is<Prefetch>());
+}
+
 TEST(Prefetch, NotWhereTheLaterPassGoesAnotherWay) {
   Sample s;
   fill_passes(s, 1024, "j"_loop);

@@ -39,9 +39,9 @@ TEST(MemoryOrder, StaysWhereAccessesDisagreeOrPositionsCount) {
     EXPECT_EQ(axes("input x: f32[9, 64]\nreturn argmax(x.T.reshape(-1), axis=0)", gpu), "a0r a1r");
 }
 
-// How far apart the elements of neighbouring points of the last axis are: those that are read, then
-// the one that is stored.
-std::string steps(const std::string& program) {
+// How far apart the elements of neighbouring points of an axis, the last one, are: those that are
+// read, then the one that is stored.
+std::string steps(const std::string& program, bool first_axis = false) {
   const Graph graph = simplify(lang::parse_program(program, "<test>"));
   plan::Options options;
   options.target.threads = 16;
@@ -50,7 +50,8 @@ std::string steps(const std::string& program) {
   const Domain& domain = plan.groups[0].schedule->domain;
   std::string text;
   const auto add = [&](NodeId node, const Index& index) {
-    const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(domain.axes.back().var);
+    const auto step = flat_offset(graph.at(node).shape, index)
+                          .coefficient_of((first_axis ? domain.axes.front() : domain.axes.back()).var);
     text += (text.empty() ? "" : " ") + (step ? step->str() : "?");
   };
   for (const Read& r : domain.reads) add(r.node, r.index);
@@ -69,6 +70,16 @@ TEST(MemoryOrder, WhatIsStoredGoesForwardsWhereReadsDisagree) {
   EXPECT_EQ(steps("input x: f32[40, 300]\nreturn exp(x)[:, ::-1]"), "-1 1");
   EXPECT_EQ(steps("input x: f32[40, 300]\nreturn x[:, ::-1] * 2"), "-1 1");
   EXPECT_EQ(steps("input x: f32[40, 3]\nreturn x[:, ::-1]"), "-1 1");
+}
+
+TEST(MemoryOrder, RowsAreReadForwardsUnlessTheirElementsAreNot) {
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn x[::-1] * 2", true), "300 -300");
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn softmax(x[::-1])", true), "300 -300");
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn softmax(x)[::-1]", true), "300 -300");
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn softmax(x[:, ::-1])", true), "300 300");
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn x + x[::-1]", true), "300 -300 300");
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn x[::-1, ::-1] * 2"), "-1 1") << "as one axis";
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn x[::-1, ::-1] * 2", true), "-1 1") << "as one axis";
 }
 
 TEST(MemoryOrder, PositionsAndScansKeepTheirDirection) {

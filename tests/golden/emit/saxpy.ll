@@ -12,14 +12,14 @@ entry:
   %start2 = alloca i64, align 64
   %stop2 = alloca i64, align 64
   %again2 = alloca i1, align 64
-  %v16 = icmp ne i64 %s1, 0
-  %v24 = load float, ptr %p2, align 4
-  %v25 = insertelement <8 x float> poison, float %v24, i64 0
-  %v26 = shufflevector <8 x float> %v25, <8 x float> poison, <8 x i32> zeroinitializer
-  %v46 = or <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, zeroinitializer
+  %v22 = icmp ne i64 %s1, 0
+  %v30 = load float, ptr %p2, align 4
+  %v31 = insertelement <8 x float> poison, float %v30, i64 0
+  %v32 = shufflevector <8 x float> %v31, <8 x float> poison, <8 x i32> zeroinitializer
+  %v52 = or <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, zeroinitializer
   ; loop %i0 < ((N + 1023) // 1024)
-  %v58 = icmp slt i64 %begin, %end
-  br i1 %v58, label %pre1, label %exit1
+  %v64 = icmp slt i64 %begin, %end
+  br i1 %v64, label %pre1, label %exit1
 pre1:
   br label %loop1
 loop1:
@@ -31,63 +31,70 @@ loop1:
   %v5 = mul i64 %i0.1, 1024
   %v6 = getelementptr float, ptr %p5, i64 %v5
   %v7 = ptrtoint ptr %v6 to i64
-  %v8 = sub i64 0, %v7
-  %v9 = and i64 %v8, 31
-  %v10 = and i64 %v9, 3
-  %v11 = icmp eq i64 %v10, 0
-  %v12 = udiv i64 %v9, 4
-  %v13 = sub i64 %v3, %v12
-  %v14 = icmp sge i64 %v13, 8
-  %v15 = and i1 %v11, %v14
-  %v17 = and i1 %v15, %v16
-  %v18 = getelementptr float, ptr %p4, i64 %v5
-  %v21 = getelementptr float, ptr %p3, i64 %v5
+  %v8 = mul i64 %v3, 4
+  %v9 = sub i64 0, %v7
+  %v10 = and i64 %v9, 31
+  %v11 = and i64 %v10, 3
+  %v12 = icmp eq i64 %v11, 0
+  %v13 = udiv i64 %v10, 4
+  %v14 = sub i64 %v3, %v13
+  %v15 = icmp sge i64 %v14, 8
+  %v16 = and i1 %v12, %v15
+  %v17 = add i64 %v7, %v8
+  %v18 = and i64 %v17, 63
+  %v19 = icmp eq i64 %v18, 0
+  %v23 = and i1 %v16, %v22
+  %v24 = getelementptr float, ptr %p4, i64 %v5
+  %v27 = getelementptr float, ptr %p3, i64 %v5
   ; vector loop %i1 < min(1024, -1024*%i0 + N), 8 lanes
-  %v57 = icmp sgt i64 %v3, 0
-  br i1 %v57, label %pre2, label %exit2
+  %v63 = icmp sgt i64 %v3, 0
+  br i1 %v63, label %pre2, label %exit2
 pre2:
+  %v20 = getelementptr i8, ptr %v6, i64 %v8
+  %v21 = select i1 %v19, ptr %dummy, ptr %v20
   store i64 %v4, ptr %start2
   %main2.some = icmp sgt i64 %v4, 0
   br i1 %main2.some, label %main2, label %rest2
 main2:
-  br i1 %v17, label %head2, label %loop2
+  br i1 %v23, label %head2, label %loop2
 loop2:
   %i1.loop2 = phi i64 [ 0, %main2 ], [ %i1.loop2.next, %loopnext2 ]
-  %v30 = getelementptr float, ptr %v18, i64 %i1.loop2
-  %v31 = load <8 x float>, ptr %v30, align 4
-  %v32 = getelementptr float, ptr %v21, i64 %i1.loop2
-  %v33 = load <8 x float>, ptr %v32, align 4
-  %v34 = fmul <8 x float> %v26, %v33
-  %v35 = fadd <8 x float> %v34, %v31
-  %v36 = getelementptr float, ptr %v6, i64 %i1.loop2
-  store <8 x float> %v35, ptr %v36, align 4
+  %v36 = getelementptr float, ptr %v24, i64 %i1.loop2
+  %v37 = load <8 x float>, ptr %v36, align 4
+  %v38 = getelementptr float, ptr %v27, i64 %i1.loop2
+  %v39 = load <8 x float>, ptr %v38, align 4
+  %v40 = fmul <8 x float> %v32, %v39
+  %v41 = fadd <8 x float> %v40, %v37
+  %v42 = getelementptr float, ptr %v6, i64 %i1.loop2
+  store <8 x float> %v41, ptr %v42, align 4
   br label %loopnext2
 loopnext2:
   %i1.loop2.next = add nsw i64 %i1.loop2, 8
   %i1.loop2.more = icmp slt i64 %i1.loop2.next, %v4
   br i1 %i1.loop2.more, label %loop2, label %rest2
 head2:
+  call void @llvm.prefetch.p0(ptr %v21, i32 1, i32 3, i32 1)
   store i64 0, ptr %start2
-  store i64 %v12, ptr %stop2
+  store i64 %v13, ptr %stop2
   store i1 true, ptr %again2
-  %head2.some = icmp sgt i64 %v12, 0
+  %head2.some = icmp sgt i64 %v13, 0
   br i1 %head2.some, label %tail2, label %whole2
 whole2:
-  %left2 = sub i64 %v3, %v12
+  %left2 = sub i64 %v3, %v13
   %steps2 = and i64 %left2, -8
-  %end2 = add i64 %v12, %steps2
+  %end2 = add i64 %v13, %steps2
   store i64 %end2, ptr %start2
   br label %stream2
 stream2:
-  %i1.stream2 = phi i64 [ %v12, %whole2 ], [ %i1.stream2.next, %streamnext2 ]
-  %v37 = getelementptr float, ptr %v18, i64 %i1.stream2
-  %v38 = load <8 x float>, ptr %v37, align 4
-  %v39 = getelementptr float, ptr %v21, i64 %i1.stream2
-  %v40 = load <8 x float>, ptr %v39, align 4
-  %v41 = fmul <8 x float> %v26, %v40
-  %v42 = fadd <8 x float> %v41, %v38
-  %v43 = getelementptr float, ptr %v6, i64 %i1.stream2
-  store <8 x float> %v42, ptr %v43, align 32, !nontemporal !0
+  %i1.stream2 = phi i64 [ %v13, %whole2 ], [ %i1.stream2.next, %streamnext2 ]
+  %v43 = getelementptr float, ptr %v24, i64 %i1.stream2
+  %v44 = load <8 x float>, ptr %v43, align 4
+  %v45 = getelementptr float, ptr %v27, i64 %i1.stream2
+  %v46 = load <8 x float>, ptr %v45, align 4
+  %v47 = fmul <8 x float> %v32, %v46
+  %v48 = fadd <8 x float> %v47, %v44
+  %v49 = getelementptr float, ptr %v6, i64 %i1.stream2
+  store <8 x float> %v48, ptr %v49, align 32, !nontemporal !0
   br label %streamnext2
 streamnext2:
   %i1.stream2.next = add nsw i64 %i1.stream2, 8
@@ -102,19 +109,19 @@ rest2:
 tail2:
   %tail2.start = load i64, ptr %start2
   %tail2.stop = load i64, ptr %stop2
-  %v44 = sub i64 %tail2.stop, %tail2.start
-  %v45 = trunc i64 %v44 to i32
-  %v47 = insertelement <8 x i32> poison, i32 %v45, i64 0
-  %v48 = shufflevector <8 x i32> %v47, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v49 = icmp ult <8 x i32> %v46, %v48
-  %v50 = getelementptr float, ptr %v18, i64 %tail2.start
-  %v51 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v50, i32 4, <8 x i1> %v49, <8 x float> zeroinitializer)
-  %v52 = getelementptr float, ptr %v21, i64 %tail2.start
-  %v53 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v52, i32 4, <8 x i1> %v49, <8 x float> zeroinitializer)
-  %v54 = fmul <8 x float> %v26, %v53
-  %v55 = fadd <8 x float> %v54, %v51
-  %v56 = getelementptr float, ptr %v6, i64 %tail2.start
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v55, ptr %v56, i32 4, <8 x i1> %v49)
+  %v50 = sub i64 %tail2.stop, %tail2.start
+  %v51 = trunc i64 %v50 to i32
+  %v53 = insertelement <8 x i32> poison, i32 %v51, i64 0
+  %v54 = shufflevector <8 x i32> %v53, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v55 = icmp ult <8 x i32> %v52, %v54
+  %v56 = getelementptr float, ptr %v24, i64 %tail2.start
+  %v57 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v56, i32 4, <8 x i1> %v55, <8 x float> zeroinitializer)
+  %v58 = getelementptr float, ptr %v27, i64 %tail2.start
+  %v59 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v58, i32 4, <8 x i1> %v55, <8 x float> zeroinitializer)
+  %v60 = fmul <8 x float> %v32, %v59
+  %v61 = fadd <8 x float> %v60, %v57
+  %v62 = getelementptr float, ptr %v6, i64 %tail2.start
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v61, ptr %v62, i32 4, <8 x i1> %v55)
   %tail2.again = load i1, ptr %again2
   br i1 %tail2.again, label %whole2, label %exit2
 exit2:
@@ -148,6 +155,7 @@ define void @k0_p0(i64 %begin, i64 %end, ptr %arrays, ptr %sizes, ptr %scratch) 
 declare <8 x float> @llvm.masked.load.v8f32.p0(ptr, i32, <8 x i1>, <8 x float>)
 declare i64 @llvm.smin.i64(i64, i64)
 declare void @llvm.masked.store.v8f32.p0(<8 x float>, ptr, i32, <8 x i1>)
+declare void @llvm.prefetch.p0(ptr, i32, i32, i32)
 declare void @llvm.x86.sse.sfence()
 
 attributes #0 = { nounwind "prefer-vector-width"="256" "min-legal-vector-width"="256" }
