@@ -36,7 +36,7 @@ class Search {
   }
 
  private:
-  // Of an array that the caches near a core do not hold.
+  // A transposed array that the caches near a core do not hold.
   bool is_candidate(const Graph& graph, NodeId id) const {
     const Node& node = graph.at(id);
     return turns_last_axis(node) && std::count(graph.outputs.begin(), graph.outputs.end(), id) == 0 &&
@@ -60,11 +60,13 @@ class Search {
     const Prediction own = predict(graph, plan, options_);
     std::optional<TurnedCopies> best;
     double least = 0;
-    for (size_t g = 0; g < plan.groups.size(); ++g) {
-      if (!own.kernels[g] || !is_slow(graph, plan.groups[g], *own.kernels[g], own.facts)) continue;
-      const double group_us = own.kernels[g]->us;
-      for (const NodeId view : turned_views(graph, plan.groups[g])) {
-        TurnedCopies with = copied(plan.groups[g], view);
+    for (const FusionGroup* group : alone(plan)) {
+      if (!group->schedule || group->strategy() == Strategy::Custom) continue;
+      const schedule::Cost cost = schedule::predict(graph, *group, *group->schedule, options_);
+      if (!is_slow(graph, *group, cost, own.facts)) continue;
+      const double group_us = cost.us;
+      for (const NodeId view : turned_views(graph, *group)) {
+        TurnedCopies with = copied(*group, view);
         Options other = options_;
         other.splits = with.splits;
         const double saved = own.us - predict(with.graph, make_plan(with.graph, other), other).us;
@@ -79,10 +81,19 @@ class Search {
     return true;
   }
 
+  // Groups that one launch runs side by side count one by one.
+  static std::vector<const FusionGroup*> alone(const Plan& plan) {
+    std::vector<const FusionGroup*> groups;
+    for (const FusionGroup& group : plan.groups) {
+      if (group.parts.empty()) groups.push_back(&group);
+      for (const FusionGroup& part : group.parts) groups.push_back(&part);
+    }
+    return groups;
+  }
+
   // Rows, columns and scans that take much longer than their bytes.
   bool is_slow(const Graph& graph, const FusionGroup& group, const schedule::Cost& cost,
                const schedule::TargetFacts& facts) const {
-    if (!group.schedule || !group.parts.empty()) return false;
     const Strategy strategy = group.schedule->strategy;
     if (strategy != Strategy::Row && strategy != Strategy::Column && strategy != Strategy::Split) return false;
     double bytes = 0;

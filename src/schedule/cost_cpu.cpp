@@ -43,6 +43,8 @@ constexpr double kFarPiece = 0.1;
 // The first-level cache: bytes between addresses that share a set, and the lines of a set.
 constexpr double kWaySize = 4096;
 constexpr int kWays = 8;
+constexpr double kPage = 4096;
+constexpr double kPagesNear = 64;  // whose addresses a core translates at once
 constexpr double kAnywhere = 1e9;  // what stride_of gives where there is none
 
 class CpuPrediction {
@@ -212,9 +214,11 @@ class CpuPrediction {
 
   // Whether the lines that the lanes read serve the steps that follow, in columns that lie along a
   // row of the array. Lines whose distance is a power of two push each other out of the first-level
-  // cache.
+  // cache, and lines on many pages take longer to find than they save.
   bool serves_next(NodeId node, const Index& index, double step) const {
     if (std::fmod(step, kWaySize) == 0 && s_.lanes > kWays) return false;
+    if (step >= kPage && std::max(static_cast<double>(s_.lanes), static_cast<double>(s_.tile)) > kPagesNear)
+      return false;
     const auto beside = [&](const Axis& a) { return a.reduced && stride(node, index, a) == 1; };
     return down_columns() && std::any_of(s_.domain.axes.begin(), s_.domain.axes.end(), beside);
   }

@@ -1,6 +1,10 @@
 // Transposes of arrays so large that tiles are large too, and whose sides no tile divides.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cstring>
+#include <limits>
+
 #include "compile/compile.hpp"
 #include "frontends/language.hpp"
 #include "support/symbols.hpp"
@@ -35,6 +39,37 @@ TEST(Transpose, LargeTiles) {
   transposes<double>("f64", DType::F64, 2051, 2047);
   transposes<int16_t>("i16", DType::I16, 2049, 2051);
   transposes<int64_t>("i64", DType::I64, 100'003, 43);
+}
+
+// With a copy of the transposed array, which changes no bit of its elements.
+TEST(Transpose, OfRowsThatAreScanned) {
+  for (const bool bf16 : {false, true}) {
+    const std::string input = "input x: " + std::string(bf16 ? "bf16" : "f32") + "[1027, 2048]\nreturn ";
+    const Machine machine = Machine::cpu();
+    const auto compiled = [&](const std::string& program) {
+      return compile(lang::parse_program(input + program, "test"), machine, {});
+    };
+    const Executable turned = compiled("cummax(x.T, axis=1)"), straight = compiled("cummax(x, axis=0)");
+    if (!bf16) EXPECT_EQ(turned.plan().groups.size(), 2U);
+    const DType type = bf16 ? DType::BF16 : DType::F32;
+    const Tensor x = Tensor::empty(type, {1027, 2048});
+    for (int64_t i = 0; i < 1027 * 2048; ++i) {
+      const float v = i % 50'021 == 7 ? std::numeric_limits<float>::quiet_NaN()
+                                      : static_cast<float>(i * 7919 % 1013 + i / 2048) - 500.5F;
+      if (bf16)
+        static_cast<uint16_t*>(x.data)[i] = static_cast<uint16_t>(std::bit_cast<uint32_t>(v) >> 16);
+      else
+        static_cast<float*>(x.data)[i] = v;
+    }
+    const Tensor a = turned.run({x})[0], b = straight.run({x})[0];
+    const auto size = static_cast<size_t>(size_of(type));
+    int64_t wrong = 0;
+    for (size_t r = 0; r < 1027; ++r)
+      for (size_t c = 0; c < 2048; ++c)
+        wrong += std::memcmp(static_cast<char*>(a.data) + (c * 1027 + r) * size,
+                             static_cast<char*>(b.data) + (r * 2048 + c) * size, size) != 0;
+    EXPECT_EQ(wrong, 0) << input;
+  }
 }
 
 }  // namespace

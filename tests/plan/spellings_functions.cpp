@@ -264,6 +264,10 @@ const std::vector<Spelling> kFunctions = {
      "bincount(i32(floor((x + 4) * 8)), 64)"},
     {"where_of_rows", "x: f32[B, C]; y: f32[B, C]; m: bool[B]", kOdd, "where(m[:, None], x, y)",
      "where(broadcast_to(m[:, None], (B, C)), x, y)"},
+    {"softmax_of_reversed_rows", "x: f32[B, C]", kOdd, "softmax(x)[:, ::-1]", "softmax(x[:, ::-1])"},
+    {"softmax_from_the_last_row", "x: f32[B, C]", kOdd, "softmax(x)[::-1]", "softmax(x[::-1])"},
+    {"softmax_of_turned_rows", "x: f32[B, C]", kOdd, "softmax(exp(x).T)", "softmax(exp(x.T))"},
+    {"scan_of_turned_rows", "x: f32[B, C]", kOdd, "cumsum(x.T, axis=1)", "cumsum(x, axis=0).T"},
     {"reversed_softmax", "x: f32[B, C]", kSquare, "softmax(x)", "softmax(x[:, ::-1])[:, ::-1]"},
     {"filter_with_zeros", "x: f32[B, C]; k: f32[3, 3]", kOdd, "filter(x, k, mode='constant')",
      "p = pad(x, 1)\n"

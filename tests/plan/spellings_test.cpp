@@ -19,6 +19,7 @@
 #include "graph/bounds.hpp"
 #include "graph/graph.hpp"
 #include "plan/plan.hpp"
+#include "plan/turned_copies.hpp"
 #include "schedule/candidates.hpp"
 
 namespace smelt::testing {
@@ -64,11 +65,15 @@ struct Work {
 };
 
 Work work_of(const std::string& program, const Where& where) {
-  const plan::Options options = options_of(where);
+  plan::Options options = options_of(where);
   // As compile() prepares it.
   const Graph simple = simplify(lang::parse_program(program, "<pair>"));
-  const Graph graph = with_local_reductions(where.gpu ? simple : simplify(with_windows_in_steps(simple)),
-                                            where.gpu ? 64 : 8, !where.gpu);
+  Graph graph = with_local_reductions(where.gpu ? simple : simplify(with_windows_in_steps(simple)), where.gpu ? 64 : 8,
+                                      !where.gpu);
+  if (auto copied = plan::with_turned_copies(graph, options)) {
+    graph = std::move(copied->graph);
+    options.splits = std::move(copied->splits);
+  }
   const plan::Plan plan = plan::make_plan(graph, options);
   plan::verify(graph, plan);
   Work work = {plan.groups.size(), plan.traffic.fused_bytes, 0, ""};
