@@ -10,6 +10,7 @@
 // On a GPU the team goes over a whole tile in one vector loop; %y and %x are parts of %i.
 #include "base/check.hpp"
 #include "kernel/lower_pointwise.hpp"
+#include "kernel/walk.hpp"
 #include "schedule/parts.hpp"
 
 namespace smelt::kernel {
@@ -20,6 +21,8 @@ struct Tile {
 };
 
 namespace {
+
+constexpr int kRowsAhead = 16;  // of a tile, by which rows are fetched into the caches
 
 // One pass over the elements of a tile: the values of both variables, and their ranges.
 struct TilePass {
@@ -63,7 +66,10 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
   };
   auto loops = [&](Symbol var, const IntExpr& outer, const IntExpr& inner, std::vector<Stmt> element) {
     if (on_gpu()) return single(vector(outer * inner, std::move(element)));
-    return in_loops({{var, outer}}, single(vector(inner, std::move(element))));
+    std::vector<Stmt> made = in_loops({{var, outer}}, single(vector(inner, std::move(element))));
+    // Rows of a tile are on pages of their own, where the processor fetches nothing ahead.
+    if (Loop* rows = loop_of(made[0], LoopKind::Serial)) rows->ahead = kRowsAhead;
+    return made;
   };
 
   std::vector<Stmt> body;

@@ -41,6 +41,15 @@ TEST(Transpose, LargeTiles) {
   transposes<int64_t>("i64", DType::I64, 100'003, 43);
 }
 
+TEST(Transpose, RowsOfTilesAreFetchedAhead) {
+  const Machine machine = Machine::cpu();
+  const Executable executable = compile(
+      lang::parse_program("input x: f32[4000, 3000]\ninput y: f32[3000, 4000]\nreturn x.T + y\n", "test"), machine, {});
+  const std::string text = kernel::print(executable.kernels().at(0));
+  EXPECT_NE(text.find("prefetch in0["), std::string::npos) << text;
+  EXPECT_NE(text.find("prefetch in1["), std::string::npos) << text;
+}
+
 // With a copy of the transposed array, which changes no bit of its elements.
 TEST(Transpose, OfRowsThatAreScanned) {
   for (const bool bf16 : {false, true}) {

@@ -27,9 +27,8 @@ Plan planned(const TurnedCopies& copied) {
 }
 
 TEST(TurnedCopies, ATransposedArrayIsStoredForTheRowsThatReadIt) {
-  for (const char* result :
-       {"softmax(x.T)", "softmax(exp(x).T)", "layernorm(x.T) + x.T", "cumsum(x.T, axis=1)", "softmax(x.T, axis=0)",
-        "softmax(x.T.reshape(512, 2, 1024), axis=-1)"}) {
+  for (const char* result : {"softmax(x.T)", "softmax(exp(x).T)", "layernorm(x.T) + x.T", "cumsum(x.T, axis=1)",
+                             "softmax(x.T, axis=0)", "softmax(x.T.reshape(512, 2, 1024), axis=-1)"}) {
     const Graph graph = graph_of("input x: f32[1024, 1024]\nreturn " + std::string(result));
     const auto copied = with_turned_copies(graph, for_cpu());
     ASSERT_TRUE(copied) << result;
@@ -46,8 +45,8 @@ TEST(TurnedCopies, ATransposedArrayIsStoredForTheRowsThatReadIt) {
 }
 
 TEST(TurnedCopies, NotWhereOneKernelServes) {
-  for (const char* result : {"softmax(x)", "softmax(x.T).T", "sum(x.T, axis=0)", "sum(x.T, axis=1)", "exp(x.T)", "x + x.T",
-                             "x.T", "softmax(x.T[:, :8], axis=-1)", "softmax(x[:64, :64].T)"})
+  for (const char* result : {"softmax(x)", "softmax(x.T).T", "sum(x.T, axis=0)", "sum(x.T, axis=1)", "exp(x.T)",
+                             "x + x.T", "x.T", "softmax(x.T[:, :8], axis=-1)", "softmax(x[:64, :64].T)"})
     EXPECT_FALSE(with_turned_copies(graph_of("input x: f32[1024, 1024]\nreturn " + std::string(result)), for_cpu()))
         << result;
 }
