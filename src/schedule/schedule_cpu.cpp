@@ -419,6 +419,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   const bool along_free = free >= 0 && (turned || is_short);
   if (along_free) s.vector_axis = free;
   s.lanes = lanes_for(graph, group, s.domain, s.vector_axis, options);
+  if (along_free) s.lanes = lanes_that_hold(s.domain, s.lanes, options.target);
   if (tuning.lanes) s.lanes = tuning.lanes;
   const bool far = !one_pass && s.domain.scans.empty() && has_far_rows(s, options.target);
   const int64_t wide = std::max<int64_t>(s.lanes, tuning.tile ? tuning.tile / s.lanes * s.lanes : kColumnTile);
