@@ -351,26 +351,6 @@ bool few_columns(const Graph& graph, const Group& group, const Options& options,
   return true;
 }
 
-// The longest kept axis along which no operand changes that also changes along a reduced one: lanes
-// along it have their own in registers, and read what they share one element at a time. -1: none.
-int free_axis(const Domain& domain) {
-  int longest = -1;
-  for (size_t d = 0; d < domain.axes.size(); ++d) {
-    const Axis& axis = domain.axes[d];
-    const auto moves = [&](const Read& read) { return mentions(read.index, axis.var); };
-    const auto reduces = [&](const Read& read) {
-      return std::any_of(domain.axes.begin(), domain.axes.end(),
-                         [&](const Axis& a) { return a.reduced && mentions(read.index, a.var); });
-    };
-    if (axis.reduced || std::none_of(domain.reads.begin(), domain.reads.end(), moves) ||
-        std::any_of(domain.reads.begin(), domain.reads.end(), [&](const Read& r) { return moves(r) && reduces(r); }))
-      continue;
-    if (longest < 0 || axis.estimate > domain.axes[static_cast<size_t>(longest)].estimate)
-      longest = static_cast<int>(d);
-  }
-  return longest;
-}
-
 // Whether there are enough wide tiles for the threads, and the second level holds most of one until
 // its last pass.
 bool takes_far_tiles(const Schedule& s, const Target& target) {
@@ -419,7 +399,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   const bool along_free = free >= 0 && (turned || is_short);
   if (along_free) s.vector_axis = free;
   s.lanes = lanes_for(graph, group, s.domain, s.vector_axis, options);
-  if (along_free) s.lanes = lanes_that_hold(s.domain, s.lanes, options.target);
+  if (along_free && finds_positions(graph, s.domain)) s.lanes = lanes_that_hold(s.domain, s.lanes, options.target);
   if (tuning.lanes) s.lanes = tuning.lanes;
   const bool far = !one_pass && s.domain.scans.empty() && has_far_rows(s, options.target);
   const int64_t wide = std::max<int64_t>(s.lanes, tuning.tile ? tuning.tile / s.lanes * s.lanes : kColumnTile);
