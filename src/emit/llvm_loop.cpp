@@ -238,8 +238,8 @@ void PhasePrinter::vector_loop(const Loop& s) {
   scopes_.back().text += fmt::format("pre{}:\n{}{}exit{}:\n", label, pre, steps, label);
 }
 
-// Both ends of a loop of streaming stores are plain stores to parts of lines. The first line has been
-// stored to by the row before; the last one comes from memory while the loop runs.
+// Both ends of a loop of streaming stores are plain stores to parts of lines. The first line has
+// been stored to by the row before; the last one comes from memory while the loop runs.
 std::string PhasePrinter::fetch_ends(const Stream& stream) {
   std::string text;
   for (const std::string& end : stream.ends) {

@@ -158,7 +158,7 @@ void PhasePrinter::combine(const kernel::Combine& s) {
   settle(s.local, result);
 }
 
-// Every line of the elements that are asked for, in whole steps only.
+// Every line of the elements that are asked for.
 void PhasePrinter::prefetch(const kernel::Prefetch& s) {
   constexpr int64_t kLine = 64;
   Place p;

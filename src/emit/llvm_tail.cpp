@@ -52,8 +52,8 @@ void PhasePrinter::store_tail(const Place& p, bool backward, const std::string& 
   copy_tail(p, backward, memory, true);
 }
 
-// Between the whole steps of a loop of streaming stores and its end: whole lines bypass the caches as
-// well, so that only parts of lines are fetched.
+// Between the whole steps of a loop of streaming stores and its end: whole lines bypass the caches
+// as well, so that only parts of lines are fetched.
 void PhasePrinter::store_tail_lines(const Place& p, const std::string& bits) {
   const DType t = DType::I64;
   const int size = size_of(p.dtype), count = kCacheLine / size;

@@ -1,5 +1,5 @@
-// Arrays that are stored in the order in which rows read them, where the cost model predicts that to
-// be much faster. A CPU only.
+// Arrays that are stored in the order in which rows read them, where the cost model predicts that
+// to be much faster. A CPU only.
 //
 //   %1 = permute %0             %1 = permute %0
 //   %2 = max %1 axes=[1]   →    %2 = cast %1

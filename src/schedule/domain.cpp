@@ -98,8 +98,8 @@ static bool lanes_run_down(const Directions& along) {
   return all < 0 || (all == 0 && along.stored < 0);
 }
 
-// The same for the axes around lanes that are read upwards. Rows are stored as fast in either order,
-// but processors fetch ahead only where the rows that are read follow each other in memory.
+// The same for the axes around lanes that are read upwards. Rows are stored as fast in either
+// order, but processors fetch ahead only where the rows that are read follow each other in memory.
 static bool rows_run_down(const Directions& along) { return along.read < 0 || (along.read == 0 && along.stored < 0); }
 
 static Directions directions_along(const Graph& graph, const Domain& domain, const SizeBinding& sizes, Symbol var) {

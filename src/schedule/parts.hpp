@@ -120,8 +120,8 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
 // along it have their own in registers, and read what they share one element at a time. -1: none.
 int free_axis(const Domain& domain);
 // So many lanes that their own operands, which every step of the reduced axes reads again, stay in
-// half of the vector registers. Positions are selected: where they do not stay in registers, that is
-// a store under a mask, which takes some cores as long as ten other instructions.
+// half of the vector registers. Positions are selected: where they do not stay in registers, that
+// is a store under a mask, which takes some cores as long as ten other instructions.
 int lanes_that_hold(const Domain& domain, int lanes, const Target& target);
 
 }  // namespace smelt::schedule
