@@ -10,8 +10,8 @@
 //     vector %i1 < C by 16: ...                 vector %i1 < C by 16:
 //                                                 prefetch in0[(%g + 1) * C + %i1] and the 15 after it to level 1
 //
-// Kernels of one pass fetch the next row as well where elements and rows go opposite ways in memory.
-// Rows that are read from their ends are fetched from their starts.
+// Kernels of one pass fetch the next row as well where elements and rows go opposite ways in
+// memory. Rows that are read from their ends are fetched from their starts.
 //
 // In a loop down rows (Stmt::ahead), each Vector loop prefetches the new rows that it, or another
 // one, reads this many iterations later.
