@@ -24,9 +24,9 @@ struct TeamSize {
 };
 
 // Threads for a row of so many bytes. Measured on an H200: two accesses of 16 bytes to a thread are
-// best for rows of up to 8 KB, but more of them for longer rows (of 72 kernels 12 gain by it, up to a
-// third where rows take several passes) and for those of some KB, where barriers within a workgroup
-// cost more than a few more bytes under way (two warps to rows of 300 floats take twice
+// best for rows of up to 8 KB, but more of them for longer rows (of 72 kernels 12 gain by it, up to
+// a third where rows take several passes) and for those of some KB, where barriers within a
+// workgroup cost more than a few more bytes under way (two warps to rows of 300 floats take twice
 // as long as one), and for short rows of which only results are stored. Longer rows take several
 // workgroups, with 64 bytes to a thread; where exponentials and the like are computed, fewer
 // threads, and twice as much to each.
@@ -217,7 +217,8 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   const int64_t row_bytes = along * w.largest;
   const bool rereads = !one_pass && !writes_rows && row_bytes > kRereadBytes;
   if (rereads && !options.tuning.threads) size = {kMostThreads, 1};
-  // Measured on an H200: logsumexp of bf16 rows of 32,000 takes 43 us in clusters of 2, 34 to 39 so.
+  // Measured on an H200: logsumexp of bf16 rows of 32,000 takes 43 us in clusters of 2, 34 to 39
+  // so.
   if (!one_pass && !writes_rows && size.cluster > 1 && row_bytes <= kRereadBytes && rows >= 4 * target.threads &&
       !options.tuning.threads)
     size = {kWorkgroup, 1};
