@@ -18,8 +18,8 @@ def torch_shuffle(t, x):
 
 
 ROWS = [
-    Row("layout", "transpose_odd", {"x": "f32[M=8191,N=8193]"}, "return x.T + 1", lambda t, x: x.T + 1),
-    Row("layout", "transpose_bf16", {"x": "bf16[M=16384,N=8192]"}, "return x.T * 2", lambda t, x: x.T * 2),
+    Row("layout", "transpose_odd", {"x": "f32[M=8191,N=8193]"}, "return x.T + 1", lambda t, x: (x.T + 1).contiguous()),
+    Row("layout", "transpose_bf16", {"x": "bf16[M=16384,N=8192]"}, "return x.T * 2", lambda t, x: (x.T * 2).contiguous()),
     Row("layout", "transpose_add", {"x": "f32[M=4096,N=6000]", "y": "f32[N,M]"}, "return x.T + y", lambda t, x, y: x.T + y),
     Row("layout", "transpose_u8", {"x": "u8[M=16384,N=16384]"}, "return x.T", lambda t, x: x.T.contiguous()),
     Row("layout", "concat_last", {"a": "f32[N=100000,100]", "b": "f32[N,200]"}, "return concat((a, b), axis=1)",
