@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The table of results: README.md has that of docs/benchmarks/README.md, and the chart draws it.
+"""The table of results: README.md has that of docs/benchmarks/README.md, and the chart draws it. The index of pages there
+has the numbers of programs and the means that are on these pages.
 
 --fix copies the table and draws docs/images/results.svg again.
 """
@@ -52,6 +53,15 @@ def chart(table):
     return "\n".join([*lines, "</svg>"]) + "\n"
 
 
+def stale_figures():
+    """Lines of the index whose number of programs, or whose mean, is not on the page that they link."""
+    for line in SOURCE.read_text(encoding="utf-8").splitlines():
+        row = re.match(r"\|[^|]*\| \[[^]]*\]\(([\w-]+\.md)[^)]*\) \| (\d+)[ ,].*\| (\d+\.\d+) \|$", line)
+        page = row and (SOURCE.parent / row[1]).read_text(encoding="utf-8")
+        if row and not all(re.search(rf"(?<![\d.]){re.escape(n)}(?!\.?\d)", page) for n in row.groups()[1:]):
+            yield line
+
+
 def main():
     table = TABLE.search(SOURCE.read_text(encoding="utf-8"))[2]
     page = COPY.read_text(encoding="utf-8")
@@ -68,6 +78,9 @@ def main():
         found.append("docs/images/results.svg: does not draw the table of docs/benchmarks/README.md")
     for fault in found:
         print(fault + ": scripts/check_results.py --fix")
+    for line in stale_figures():
+        found.append(line)
+        print("docs/benchmarks/README.md: a figure of the index is not on the page that it links: " + line)
     print("results: " + (f"{len(found)} faults" if found else "table and chart agree"))
     return 1 if found else 0
 
