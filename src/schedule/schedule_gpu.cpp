@@ -166,6 +166,20 @@ Schedule along_last(const Graph& graph, Domain domain) {
   return s;
 }
 
+// Whether the ranges of a cut along rows begin within sectors, which then are written in two parts,
+// far from each other.
+bool parts_sectors(const Graph& graph, const Domain& domain, const Cut& cut, const SizeBinding& sizes) {
+  constexpr int64_t kSectorBytes = 32;
+  if (cut.axis + 1 != static_cast<int>(domain.axes.size()) || domain.axes.size() < 2) return false;
+  for (const Output& o : domain.outputs) {
+    const int64_t size = size_of(graph.at(o.node).dtype), row = domain.axes.back().extent.evaluate(sizes);
+    if (row * size % kSectorBytes != 0) return true;
+    for (const IntExpr& start : cut.starts)
+      if (start.evaluate(sizes) * size % kSectorBytes != 0) return true;
+  }
+  return false;
+}
+
 // The axis of which each thread has the whole: where that keeps no thread from reading words.
 std::optional<int> axis_of_thread(const Graph& graph, const Domain& domain, const Options& options) {
   const auto axis = options.tuning.merged ? std::nullopt : short_axis(graph, domain);
@@ -182,6 +196,7 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   if (whole) write_out(graph, *whole, domain);
   auto cut = find_cut(graph, group, domain, options.sizes);
   if (cut && join_ranges(graph, *cut, options.sizes, domain)) cut = find_cut(graph, group, domain, options.sizes);
+  if (cut && parts_sectors(graph, domain, *cut, options.sizes)) cut.reset();
   Schedule s = along_last(graph, std::move(domain));
   s.strategy = Strategy::Pointwise;
   s.unprofitable = std::move(unprofitable);

@@ -1,0 +1,109 @@
+// How the points of a kernel are spread over the threads of a GPU.
+#include <gtest/gtest.h>
+
+#include "frontends/language.hpp"
+#include "graph/graph.hpp"
+#include "plan/plan.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+class Planned {
+ public:
+  explicit Planned(const std::string& program) {
+    options_.target = {"cuda", true, 132, 256, 0, 60 << 20, 0, 90, 227 << 10, true};
+    graph_ = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 64, false);
+    plan_ = plan::make_plan(graph_, options_);
+  }
+  Schedule only() const {
+    EXPECT_EQ(plan_.groups.size(), 1u);
+    return *plan_.groups.back().schedule;
+  }
+
+ private:
+  plan::Options options_;
+  Graph graph_;
+  plan::Plan plan_;
+};
+
+// Ranges of rows are separate only where no sector of the result belongs to two of them.
+TEST(GpuForms, RangesBeginAtSectors) {
+  const auto separate = [](int a, int b) {
+    return Planned("input a: f32[100000, " + std::to_string(a) + "]\ninput b: f32[100000, " + std::to_string(b) +
+                   "]\nreturn concat((a, b), axis=1)\n")
+        .only()
+        .cut.has_value();
+  };
+  EXPECT_TRUE(separate(128, 256));
+  EXPECT_FALSE(separate(100, 200));
+  EXPECT_FALSE(separate(104, 204));
+}
+
+TEST(GpuForms, TilesOfNarrowElementsGoInWords) {
+  const auto lanes = [](const char* type) {
+    return Planned(std::string("input x: ") + type + "\nreturn x.T\n").only().lanes;
+  };
+  EXPECT_EQ(lanes("f32[4096, 4096]"), 1);
+  EXPECT_EQ(lanes("bf16[4096, 4096]"), 2);
+  EXPECT_EQ(lanes("u8[4096, 4096]"), 4);
+  EXPECT_EQ(lanes("u8[4096, 4098]"), 2);
+  EXPECT_EQ(lanes("bf16[4095, 4096]"), 1);
+}
+
+// A sum of few elements that is needed once a row is one thread's, and a thread has several.
+TEST(GpuForms, ShortRowsAreOfThreads) {
+  EXPECT_EQ(Planned("input x: f32[1000000, 2]\nreturn sqrt(sum(x * x, axis=1))\n").only().strategy,
+            Strategy::Pointwise);
+  EXPECT_EQ(Planned("input x: f32[1000000, 2]\nreturn x / sum(x, axis=1, keepdims=True)\n").only().strategy,
+            Strategy::Row);
+  EXPECT_EQ(Planned("input x: f32[1000000, 2]\nreturn x + 1, sum(x, axis=1)\n").only().strategy, Strategy::Row);
+  EXPECT_EQ(Planned("input x: f32[1000000, 9]\nreturn sum(x, axis=1)\n").only().strategy, Strategy::Row);
+}
+
+TEST(GpuForms, SumsOfFewGroupsAreMadeOnChip) {
+  const auto on_chip = [](int groups, const char* kind) {
+    return Planned("input x: " + std::string(kind) + "[500000, 16]\ninput k: i64[500000]\nreturn segment_sum(x, k, " +
+                   std::to_string(groups) + ")\n")
+        .only()
+        .on_chip;
+  };
+  EXPECT_TRUE(on_chip(32, "f32"));
+  EXPECT_TRUE(on_chip(500, "f32"));
+  EXPECT_FALSE(on_chip(600, "f32"));
+  EXPECT_TRUE(on_chip(600, "i32"));
+}
+
+// Few results of many terms fill the GPU by their parts.
+TEST(GpuForms, FewResultsHaveManyParts) {
+  const auto parts = [](int columns) {
+    const std::string n = std::to_string(columns);
+    return Planned("input x: f32[1000000, " + n + "]\nreturn x.T @ x\n").only().product->split;
+  };
+  EXPECT_GE(parts(8), 256);
+  EXPECT_LE(parts(2048), 16);
+}
+
+// Results of odd rows are stored one by one: neighbours by neighbouring threads.
+TEST(GpuForms, BlocksOfOddRowsAreHigh) {
+  const auto columns = [](const char* n) {
+    const Schedule s = Planned(std::string("input x: f32[5003, 5]\ninput y: f32[") + n +
+                                ", 5]\nd = x[:, None, :] - y\nreturn exp(-0.5 * sum(d * d, axis=-1))\n")
+                            .only();
+    return s.blocking ? s.blocking->block.back() : 0;
+  };
+  EXPECT_EQ(columns("4001"), 1);
+  EXPECT_GE(columns("4096"), 2);
+}
+
+// Half of the threads for rows of 8 KB and more.
+TEST(GpuForms, ThreadsOfRows) {
+  const auto threads = [](const char* type) {
+    return Planned(std::string("input x: ") + type + "\nreturn x - mean(x, axis=1, keepdims=True)\n").only().workgroup;
+  };
+  EXPECT_EQ(threads("f32[16384, 4096]"), 256);
+  EXPECT_EQ(threads("bf16[16384, 4096]"), 256);
+  EXPECT_EQ(threads("f32[16384, 1024]"), 64);
+}
+
+}  // namespace
+}  // namespace smelt::schedule
