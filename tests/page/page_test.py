@@ -238,7 +238,7 @@ class LimitsAndThreads(Pages):
         self.assertEqual(built["occupancy"], "unknown")
         launch = document["plans"]["fused"]["launches"][0][0]
         self.assertEqual(int(self.attribute(".launch", "data-workgroups")), launch["workgroups"])
-        self.assertIn("no such GPU", self.text(".notice"))
+        self.assertIn("without such a GPU", self.text(".notice"))
         loop, team = launch["loops"][0], launch["team"]
         self.value("var t = document.querySelector('input.thread'); t.value = 5; t.dispatchEvent(new Event('input'))")
         first = 5 * loop["lanes"]
