@@ -57,7 +57,7 @@ template <class Tile> SMELT_INLINE void multiply_held_groups(float* sums, const 
 }
 
 constexpr const char* kWeighRows =
-    R"(// A thread has sums of two rows, 8 apart, and the 3 threads beside it have the others of these rows.
+    R"(// A thread has sums of two rows, 8 apart, and its 3 neighbours have the others of these rows.
 struct RowWeights { float most[2], total[2], next[2], now[2]; };
 SMELT_INLINE void clear_weights(RowWeights& w) {
   w.most[0] = w.most[1] = __uint_as_float(0xff800000u), w.total[0] = w.total[1] = 0;

@@ -171,8 +171,7 @@ template <bool kBf16> SMELT_INLINE void multiply_matrices(float* sums, const uns
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 })"},
           {{"multiply_tile", "put_tile", "MatrixTile"},
-           R"(// A tile of kRows x kColumns sums, kInner of the inner axis at a time, by kWarps warps, of which kDown are beside each other along the
-// rows. Factors lie in rows of kRowsWide and kColumnsWide, swizzled: [kInner / wide, own, wide] along the inner axis, else
+           R"(// A tile of kRows x kColumns sums, kInner of the inner axis at a time, by kWarps warps, kDown of them along the rows. Factors lie in rows of kRowsWide and kColumnsWide, swizzled: [kInner / wide, own, wide] along the inner axis, else
 // [own / wide, kInner, wide].
 template <int kRows_, int kColumns_, int kInner_, int kWarps, int kDown_, bool kRowsInner_, bool kColumnsInner_, bool kBf16_>
 struct MatrixTile {

@@ -25,7 +25,8 @@ HelperList cuda::scan_grid_helpers() {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(at), "l"(x) : "memory");
 })"},
       {{},
-       R"(// A total as words: up to 4 bytes beside what says that it is there (and whether it has restarted), or 8 bytes in front of it.
+       R"(// A total as words: up to 4 bytes in one word with the mark that it is there (and whether it has
+// restarted), or 8 bytes and the mark in the next word.
 template <class T> struct Total {
   __device__ __forceinline__ static T value(const T& x) { return x; }
   __device__ __forceinline__ static unsigned restarts(const T&) { return 0; }
@@ -70,7 +71,7 @@ template <class T> SMELT_INLINE T await(const unsigned long long* at, unsigned l
 })",
        {"peek"}},
       {{"before_part"},
-       R"(// By one warp. `parts`: how many the row has, kWords to each, on three levels one behind the other.
+       R"(// By one warp. `parts`: how many the row has, kWords to each, on three levels that follow each other.
 template <int kWords, class T, class Join>
 SMELT_INLINE T before_part(unsigned long long* row, int part, int parts, const T& mine, const T& nothing, int lane,
                            const Join& join) {

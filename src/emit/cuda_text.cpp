@@ -135,8 +135,8 @@ HelperList memory_helpers() {
 )"},
       {{}, R"(template <class T, int N> struct __align__(sizeof(T) * N) Vec { T at[N]; };)"},
       {{"lasting"},
-       R"(// 16 bytes that the L2 cache replaces last. Rows and arrays that are read once and pass by then displace each other and not what is written
-// beside them, which goes to memory in longer runs: measured, a layernorm of 16384 rows of 4096 takes 128 us on an H200 in place of 133.
+       R"(// 16 bytes that the L2 cache evicts last. Rows and arrays that are read once then evict each other, and not what is written meanwhile,
+// which goes to memory in longer runs: a layernorm of 16384 rows of 4096 took 128 us on an H200 instead of 133.
 template <class T, int N> SMELT_INLINE Vec<T, N> lasting(const T* p) {
 #if __CUDA_ARCH__ >= 800
   union { Vec<T, N> all; unsigned at[4]; } word;
@@ -156,7 +156,7 @@ template <class T, int N> SMELT_INLINE Vec<T, N> lasting(const T* p) {
 #endif
 })"},
       {{"fetched"},
-       R"(// A load that stays in its place in the program: of many before what stores, the compiler would move most behind the first stores.
+       R"(// A load that stays where it is in the program: of many loads before stores, the compiler would move most to after the first stores.
 template <class T> SMELT_INLINE T fetched(const T* p) {
   union { T value; unsigned char u8; unsigned short u16; unsigned u32; unsigned long long u64; } x;
   if (sizeof(T) == 8) {
