@@ -87,8 +87,8 @@ TEST(GpuForms, FewResultsHaveManyParts) {
 TEST(GpuForms, BlocksOfOddRowsAreHigh) {
   const auto columns = [](const char* n) {
     const Schedule s = Planned(std::string("input x: f32[5003, 5]\ninput y: f32[") + n +
-                                ", 5]\nd = x[:, None, :] - y\nreturn exp(-0.5 * sum(d * d, axis=-1))\n")
-                            .only();
+                               ", 5]\nd = x[:, None, :] - y\nreturn exp(-0.5 * sum(d * d, axis=-1))\n")
+                           .only();
     return s.blocking ? s.blocking->block.back() : 0;
   };
   EXPECT_EQ(columns("4001"), 1);
