@@ -4,6 +4,7 @@
 //
 //   sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1)     x: [M, 3], y: [N, 3]     ->  one expression of M x N results
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "graph/build_detail.hpp"
@@ -217,16 +218,12 @@ class ShortRows {
 }  // namespace
 
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles) {
-  std::set<size_t> short_rows;
-  if (!in_tiles) {  // lanes of a CPU go along rows, or across them
-    const ShortRows rows(graph);
-    for (size_t i = 0; i < graph.nodes.size(); ++i)
-      if (rows.has(static_cast<NodeId>(i))) short_rows.insert(i);
-  }
+  std::optional<ShortRows> short_rows;
+  if (!in_tiles) short_rows.emplace(graph);  // lanes of a CPU go along rows, or across them
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     if (in_tiles && node.local && is_dense(graph, node)) graph.nodes[i].local = false;
-    if (short_rows.count(i)) graph.nodes[i].local = true;
+    if (short_rows && short_rows->has(static_cast<NodeId>(i))) graph.nodes[i].local = true;
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, most) &&
         !is_product_of_halves(graph, node) && (is_short(graph, node, kFewTerms) || !is_dense(graph, node)) &&
         of_two_arrays(graph, node))
