@@ -207,4 +207,13 @@ std::vector<FusionGroup> batch_groups(const Graph& graph, std::vector<FusionGrou
   return Batcher(graph, std::move(groups), words, options).run();
 }
 
+std::vector<const FusionGroup*> one_by_one(const Plan& plan) {
+  std::vector<const FusionGroup*> groups;
+  for (const FusionGroup& group : plan.groups) {
+    if (group.parts.empty()) groups.push_back(&group);
+    for (const FusionGroup& part : group.parts) groups.push_back(&part);
+  }
+  return groups;
+}
+
 }  // namespace smelt::plan

@@ -32,4 +32,7 @@ struct Batch {
 std::vector<FusionGroup> batch_groups(const Graph& graph, std::vector<FusionGroup> groups,
                                       const std::vector<std::string>& words, const Options& options);
 
+// The groups of a plan, those that one launch runs side by side one by one.
+std::vector<const FusionGroup*> one_by_one(const Plan& plan);
+
 }  // namespace smelt::plan

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "plan/batch.hpp"
+
 namespace smelt::plan {
 namespace {
 
@@ -169,12 +171,7 @@ Traffic traffic(const Graph& graph, const Edges& edges, const Plan& plan) {
     t.unfused_bytes += call && !calls.insert(call).second ? edges.bytes(graph, id) : edges.unfused_bytes(graph, id);
   }
   std::set<NodeId> inputs;
-  std::vector<const FusionGroup*> groups;
-  for (const FusionGroup& group : plan.groups) {
-    if (group.parts.empty()) groups.push_back(&group);
-    for (const FusionGroup& part : group.parts) groups.push_back(&part);
-  }
-  for (const FusionGroup* group : groups) {
+  for (const FusionGroup* group : one_by_one(plan)) {
     for (NodeId id : group->inputs) {
       t.fused_bytes += edges.bytes(graph, id);
       if (graph.at(id).kind == NodeKind::Input) inputs.insert(id);

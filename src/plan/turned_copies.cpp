@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "plan/batch.hpp"
 #include "plan/predict.hpp"
 #include "plan/two_kernels.hpp"
 #include "schedule/candidates.hpp"
@@ -60,7 +61,7 @@ class Search {
     const Prediction own = predict(graph, plan, options_);
     std::optional<TurnedCopies> best;
     double least = 0;
-    for (const FusionGroup* group : alone(plan)) {
+    for (const FusionGroup* group : one_by_one(plan)) {
       if (!group->schedule || group->strategy() == Strategy::Custom) continue;
       const schedule::Cost cost = schedule::predict(graph, *group, *group->schedule, options_);
       if (!is_slow(graph, *group, cost, own.facts)) continue;
@@ -79,16 +80,6 @@ class Search {
     if (!best) return false;
     made_ = std::move(*best);
     return true;
-  }
-
-  // Groups that one launch runs side by side count one by one.
-  static std::vector<const FusionGroup*> alone(const Plan& plan) {
-    std::vector<const FusionGroup*> groups;
-    for (const FusionGroup& group : plan.groups) {
-      if (group.parts.empty()) groups.push_back(&group);
-      for (const FusionGroup& part : group.parts) groups.push_back(&part);
-    }
-    return groups;
   }
 
   // Rows, columns and scans that take much longer than their bytes.

@@ -123,9 +123,8 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   }
   const int64_t sums = p.tile_rows * p.tile_columns * static_cast<int64_t>(p.sums.size());
   if (p.split > std::max<int64_t>(1, found.inner / p.tile_inner / kPartsOfASplit)) return std::nullopt;
-  const auto pieces = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
-  const int64_t tiles =
-      estimate_of(domain, p.batch) * pieces(found.rows, p.tile_rows) * pieces(found.columns, p.tile_columns) * p.split;
+  const int64_t tiles = estimate_of(domain, p.batch) * steps_of(found.rows, p.tile_rows) *
+                        steps_of(found.columns, p.tile_columns) * p.split;
   if (p.split > kMostParts && tiles > kPartsOfProcessor * target.threads) return std::nullopt;
   Schedule s;
   s.strategy = Strategy::Product;
