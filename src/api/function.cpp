@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/explain.hpp"
+#include "api/layout.hpp"
 #include "api/saved.hpp"
 #include "api/source.hpp"
 #include "api/specialize.hpp"
@@ -89,7 +90,7 @@ std::vector<Tensor> host_inputs(const Special& special, const Arguments& argumen
   for (const Data* data : all) {
     Tensor tensor = data->tensor;
     if (tensors.size() < special.types.size())
-      static_cast<TensorView&>(tensor) = in_order(special.types[tensors.size()], tensor);
+      static_cast<TensorView&>(tensor) = in_order(special.types[tensors.size()].layout, tensor);
     tensors.push_back(data->device.is_gpu() ? to_host(machine_of(data->device), tensor) : contiguous_copy(tensor));
   }
   return tensors;
@@ -162,7 +163,8 @@ std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std
   const Arguments arguments = arguments_of(arrays, lists);
   // A function of empty lists may return no arrays.
   const bool some_empty = std::find(lists.begin(), lists.end(), 0) != lists.end();
-  if (some_empty && state_->trace && state_->trace(placeholders_for(exact_types(arguments, naming)), lists).empty())
+  if (some_empty && state_->trace &&
+      state_->trace(placeholders_for(exact_types(arguments, naming, Device::cpu())), lists).empty())
     return {};
   return run(*state_of(state_).specials.find(arguments, state_->build), arguments);
 }

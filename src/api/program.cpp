@@ -79,9 +79,15 @@ Needed needed_by(const std::vector<Array>& outputs) { return Collector().run(out
 std::string InputType::str() const {
   if (weak) return "a number";
   const std::string text = smelt::describe(dtype, shape);
-  if (order.empty()) return text;
+  if (layout.row_major()) return text;
+  const auto axis = [&](size_t d) { return layout.order.empty() ? d : static_cast<size_t>(layout.order[d]); };
+  if (!layout.strides.empty()) {
+    Dims strides(shape.size());
+    for (size_t d = 0; d < shape.size(); ++d) strides[axis(d)] = layout.strides[d];
+    return text + " with strides " + smelt::str(strides);
+  }
   Shape lying;
-  for (const int axis : order) lying.push_back(shape[static_cast<size_t>(axis)]);
+  for (size_t d = 0; d < shape.size(); ++d) lying.push_back(shape[axis(d)]);
   return text + " that lies as " + smelt::str(lying);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/node.hpp"
+#include "graph/input_layouts.hpp"
 
 namespace smelt::detail {
 
@@ -23,12 +24,10 @@ struct InputType {
   std::string name;
   DType dtype{};
   Shape shape;
-  bool weak = false;   // a number: an f64 or i64 of rank 0 that takes the dtype of what it meets
-  bool named = false;  // by the user
-  // Its axes as they lie in memory, the outermost first; empty: as in the shape. The program has an
-  // input in that order.
-  std::vector<int> order = {};
-  std::string str() const;  // "f32[B, 1024]", "f32[B, 1024] that lies as [1024, B]"
+  bool weak = false;         // a number: an f64 or i64 of rank 0 that takes the dtype of what it meets
+  bool named = false;        // by the user
+  MemoryLayout layout = {};  // the program has an input that lies so
+  std::string str() const;   // "f32[B, 1024]", "f32[B, 1024] that lies as [1024, B]", "... with strides [2048, 1]"
 };
 
 // The arrays that stand for the parameters of a function while it is traced.

@@ -1,6 +1,7 @@
 // Running an executable on the arrays of a call.
 #include <fmt/format.h>
 
+#include "api/layout.hpp"
 #include "api/specialize.hpp"
 #include "base/check.hpp"
 
@@ -16,7 +17,7 @@ std::vector<TensorView> views_of(const Special& special, const Arguments& argume
   };
   for (size_t i = 0; i < arguments.arrays.size(); ++i) {
     add(*arguments.arrays[i]);
-    if (!special.types[i].order.empty()) views.back() = in_order(special.types[i], views.back());
+    if (!special.types[i].layout.order.empty()) views.back() = in_order(special.types[i].layout, views.back());
   }
   for (const Array& array : special.captured) add(*array.node()->data());
   return views;

@@ -51,7 +51,8 @@ void write(ByteWriter& out, const std::vector<InputType>& types) {
     out.number(type.dtype);
     smelt::write(out, type.shape);
     out.number(type.weak);
-    out.list(type.order, [&](int axis) { out.number(axis); });
+    out.list(type.layout.order, [&](int axis) { out.number(axis); });
+    out.list(type.layout.strides, [&](int64_t stride) { out.number(stride); });
   });
 }
 
@@ -63,8 +64,9 @@ std::vector<InputType> read_types(ByteReader& in) {
     type.dtype = in.one_of(DType::F64);
     type.shape = read_shape(in);
     type.weak = in.word() != 0;
-    in.list([&] { type.order.push_back(in.number<int>()); });
-    std::vector<int> axes = type.order;
+    in.list([&] { type.layout.order.push_back(in.number<int>()); });
+    in.list([&] { type.layout.strides.push_back(in.number<int64_t>()); });
+    std::vector<int> axes = type.layout.order;
     std::sort(axes.begin(), axes.end());
     for (size_t d = 0; d < axes.size(); ++d)
       if (axes.size() != type.shape.size() || axes[d] != static_cast<int>(d)) throw DamagedBytes();
@@ -122,8 +124,9 @@ void check_types(const Special& special, const std::vector<InputType>& types, co
   if (types.size() + captured.size() != graph.inputs.size()) throw DamagedBytes();
   for (size_t i = 0; i < types.size(); ++i) {
     const smelt::Node& input = graph.at(graph.inputs[i]);
-    const std::vector<int>& order = types[i].order;
-    bool same = input.dtype == types[i].dtype && input.shape.size() == types[i].shape.size();
+    const std::vector<int>& order = types[i].layout.order;
+    bool same = input.dtype == types[i].dtype && input.shape.size() == types[i].shape.size() &&
+                input.steps == types[i].layout.strides;
     for (size_t d = 0; same && d < input.shape.size(); ++d)
       same = input.shape[d] == types[i].shape[order.empty() ? d : static_cast<size_t>(order[d])];
     if (!same) throw DamagedBytes();
@@ -301,7 +304,7 @@ std::shared_ptr<Special> SavedFile::special_of(const Program& program, const Dev
   ByteReader bytes(program.graph);
   special->program = read_graph(bytes);
   special->types = program.types;
-  special->pattern = Pattern(program.types, declared_, true);
+  special->pattern = Pattern(program.types, special->device.is_gpu(), declared_, true);
   special->lists = program.lists;
   special->device = on;
   special->number_uses = program.number_uses;

@@ -7,14 +7,13 @@
 #include <bit>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
+#include "api/layout.hpp"
 #include "api/saved.hpp"
 #include "base/check.hpp"
 #include "graph/build_detail.hpp"
-#include "graph/input_orders.hpp"
 #include "graph/short_sizes.hpp"
 
 namespace smelt::detail {
@@ -59,51 +58,31 @@ bool may_be_open(int64_t extent) { return extent != 1; }
 constexpr uint64_t kMostClasses = 33;
 // Short sizes that a function has executables for.
 constexpr size_t kMostShort = 8;
+// Executables of a function for arguments with gaps between their rows. Arguments with other gaps
+// are copied from then on: their distances may be others in every call.
+constexpr int kMostWithGaps = 4;
+bool has_gaps(const std::vector<InputType>& types) {
+  return std::any_of(types.begin(), types.end(), [](const InputType& t) { return !t.layout.strides.empty(); });
+}
 uint64_t class_of_size(int64_t size) {
   return (static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(size))) + 1) / 2;
 }
 
 }  // namespace
 
-std::vector<int> memory_order(const TensorView& array) {
-  constexpr int64_t kLeastBytes = 1 << 16;
-  if (array.dims.size() < 2 || array.bytes() < kLeastBytes || array.contiguous()) return {};
-  std::vector<int> order(array.dims.size());
-  std::iota(order.begin(), order.end(), 0);
-  // An axis of one element may have any stride: it stays where it is.
-  const auto stride = [&](int axis) {
-    for (auto d = static_cast<size_t>(axis); d < array.dims.size(); ++d)
-      if (array.dims[d] != 1) return array.strides[d];
-    return int64_t{0};
-  };
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride(a) > stride(b); });
-  int64_t apart = 1;
-  for (size_t d = order.size(); d-- > 0;) {
-    const auto axis = static_cast<size_t>(order[d]);
-    if (array.dims[axis] != 1 && array.strides[axis] != apart) return {};
-    apart *= array.dims[axis];
-  }
-  return order;
+// Gaps travel neither to a GPU nor from it.
+static MemoryLayout layout_of(const Data& data, bool gpu) {
+  return memory_layout(data.tensor, data.device.is_gpu() == gpu);
 }
 
-TensorView in_order(const InputType& type, TensorView view) {
-  if (type.order.empty()) return view;
-  const Dims dims = view.dims, strides = view.strides;
-  for (size_t d = 0; d < type.order.size(); ++d) {
-    const auto axis = static_cast<size_t>(type.order[d]);
-    view.dims[d] = dims[axis], view.strides[d] = strides[axis];
-  }
-  return view;
-}
-
-std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming) {
+std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming, const Device& on) {
   std::vector<InputType> types;
   const std::vector<std::string> names = naming.inputs(arguments.arrays.size(), arguments.lists);
   for (const Data* data : arguments.arrays) {
     const Dims& dims = data->tensor.dims;
     const size_t i = types.size();
     types.push_back({names[i], data->tensor.dtype, Shape(dims.begin(), dims.end()), arguments.is_weak(i),
-                     !naming.parameters.empty(), memory_order(data->tensor)});
+                     !naming.parameters.empty(), layout_of(*data, on.is_gpu())});
   }
   return types;
 }
@@ -125,12 +104,13 @@ static void check_pins(const Arguments& arguments, const Options& options) {
   }
 }
 
-std::vector<InputType> open_types(const Arguments& arguments, const Options& options, const Naming& naming) {
+std::vector<InputType> open_types(const Arguments& arguments, const Options& options, const Naming& naming,
+                                  const Device& on) {
   check_pins(arguments, options);
   std::set<int64_t> inner;
   for (const Data* data : arguments.arrays)
     for (size_t d = 1; d < data->tensor.dims.size(); ++d) inner.insert(data->tensor.dims[d]);
-  std::vector<InputType> types = exact_types(arguments, naming);
+  std::vector<InputType> types = exact_types(arguments, naming, on);
   Symbols symbols;
   for (size_t i = 0; i < types.size(); ++i) {
     const Dims& dims = arguments.arrays[i]->tensor.dims;
@@ -143,11 +123,11 @@ std::vector<InputType> open_types(const Arguments& arguments, const Options& opt
   return types;
 }
 
-Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open, bool copies)
-    : one_may_be_open_(one_may_be_open), copies_(copies) {
+Pattern::Pattern(const std::vector<InputType>& types, bool gpu, bool one_may_be_open, bool copies)
+    : gpu_(gpu), one_may_be_open_(one_may_be_open), copies_(copies) {
   std::map<std::string, size_t> symbols;
   for (const InputType& type : types) {
-    Input input{type.dtype, type.weak, {}, type.order};
+    Input input{type.dtype, type.weak, {}, type.layout};
     for (const IntExpr& size : type.shape) {
       const auto constant = size.constant();
       calculated_ |= !constant && !size.as_symbol();
@@ -159,13 +139,14 @@ Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open, bool
   symbols_ = symbols.size();
 }
 
-bool Pattern::Input::takes_order(const TensorView& array, bool copies) const {
-  if (copies) return true;
-  if (order.empty()) return array.contiguous() || memory_order(array).empty();
-  return memory_order(array) == order;
+bool Pattern::takes_layout(const Input& input, const Data& data, Gaps gaps) const {
+  const MemoryLayout& layout = input.layout;
+  if (copies_ || (layout.row_major() && data.tensor.contiguous())) return true;
+  const MemoryLayout found = layout_of(data, gpu_);
+  return found == layout || (gaps == Gaps::Copied && layout.row_major() && !found.strides.empty());
 }
 
-std::optional<uint64_t> Pattern::class_of(const Arguments& arguments) const {
+std::optional<uint64_t> Pattern::class_of(const Arguments& arguments, Gaps gaps) const {
   if (arguments.arrays.size() != inputs_.size()) return std::nullopt;
   constexpr size_t kUsual = 16;
   int64_t few[kUsual];
@@ -177,7 +158,7 @@ std::optional<uint64_t> Pattern::class_of(const Arguments& arguments) const {
     const Input& input = inputs_[i];
     const Tensor& tensor = arguments.arrays[i]->tensor;
     if (tensor.dtype != input.dtype || tensor.dims.size() != input.dims.size() || arguments.is_weak(i) != input.weak ||
-        !input.takes_order(tensor, copies_))
+        !takes_layout(input, *arguments.arrays[i], gaps))
       return std::nullopt;
     for (size_t d = 0; d < input.dims.size(); ++d) {
       const int64_t extent = tensor.dims[d];
@@ -199,7 +180,8 @@ std::optional<uint64_t> Pattern::class_of(const Arguments& arguments) const {
 SizeBinding Special::sizes_of(const Arguments& arguments) const {
   if (pattern.calculated()) {
     std::vector<Dims> dims;
-    for (size_t i = 0; i < types.size(); ++i) dims.push_back(in_order(types[i], arguments.arrays[i]->tensor).dims);
+    for (size_t i = 0; i < types.size(); ++i)
+      dims.push_back(in_order(types[i].layout, arguments.arrays[i]->tensor).dims);
     for (const Array& array : captured) dims.push_back(array.node()->data()->tensor.dims);
     return bind_sizes(program, dims);
   }
@@ -216,9 +198,9 @@ std::optional<int64_t> Special::short_size(const Arguments& arguments) const {
   return std::nullopt;
 }
 
-std::optional<uint64_t> Special::class_of(const Arguments& arguments, const Device& on) const {
+std::optional<uint64_t> Special::class_of(const Arguments& arguments, const Device& on, Gaps gaps) const {
   if (arguments.lists != lists || !(on == device)) return std::nullopt;
-  const std::optional<uint64_t> found = pattern.class_of(arguments);
+  const std::optional<uint64_t> found = pattern.class_of(arguments, gaps);
   if (found && short_size(arguments)) return std::nullopt;
   if (found && pattern.calculated()) {
     try {
@@ -258,18 +240,22 @@ Device device_for(const std::vector<const Data*>& arrays, const Device& otherwis
 
 SpecialPtr Specializer::look_up(const Arguments& arguments, const Device& on) const {
   const std::shared_lock lock(mutex_);
-  for (const auto& [special, classes] : entries_) {
-    const std::optional<uint64_t> sizes = special->class_of(arguments, on);
-    if (!sizes || std::find(classes.begin(), classes.end(), *sizes) == classes.end()) continue;
-    special->last_use.store(++clock_, std::memory_order_relaxed);
-    return special;
+  for (const Gaps gaps : {Gaps::Read, Gaps::Copied}) {
+    if (gaps == Gaps::Copied && !copies_gaps_.load(std::memory_order_relaxed)) break;
+    for (const auto& [special, classes] : entries_) {
+      const std::optional<uint64_t> sizes = special->class_of(arguments, on, gaps);
+      if (!sizes || std::find(classes.begin(), classes.end(), *sizes) == classes.end()) continue;
+      special->last_use.store(++clock_, std::memory_order_relaxed);
+      return special;
+    }
   }
   return nullptr;
 }
 
 SpecialPtr Specializer::extend(const Arguments& arguments, const Device& on) {
+  const Gaps gaps = copies_gaps_ ? Gaps::Copied : Gaps::Read;
   for (const SpecialPtr& special : all()) {
-    const std::optional<uint64_t> sizes = special->class_of(arguments, on);
+    const std::optional<uint64_t> sizes = special->class_of(arguments, on, gaps);
     if (!sizes || !special->executable.suits(special->sizes_of(arguments))) continue;
     const std::lock_guard lock(mutex_);
     for (Entry& entry : entries_)
@@ -335,8 +321,10 @@ SpecialPtr Specializer::find_or_make(const Arguments& arguments, const Build& bu
       return a.special->last_use.load(std::memory_order_relaxed) < b.special->last_use.load(std::memory_order_relaxed);
     }));
   made->last_use.store(++clock_, std::memory_order_relaxed);
-  const uint64_t sizes = made->class_of(arguments, on).value_or(0);
+  const uint64_t sizes = made->class_of(arguments, on, Gaps::Copied).value_or(0);
   entries_.push_back({made, {sizes}});
+  copies_gaps_ = std::count_if(entries_.begin(), entries_.end(),
+                               [](const Entry& entry) { return has_gaps(entry.special->types); }) >= kMostWithGaps;
   return made;
 }
 
@@ -351,7 +339,7 @@ SpecialPtr Specializer::find_saved(const Arguments& arguments, const Device& on)
     }
     // An array in another order is copied.
     for (size_t i = 0; i < special.types.size(); ++i)
-      sum += memory_order(arguments.arrays[i]->tensor) != special.types[i].order;
+      sum += layout_of(*arguments.arrays[i], on.is_gpu()) != special.types[i].layout;
     return sum;
   };
   std::vector<SavedEntry>& programs = saved_entries_[on.name()];
@@ -435,15 +423,21 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
     if (array.ndim() > 0) array = array.to(on);
   if (declared)  // the program's own types
     for (size_t i = 0; i < types.size(); ++i) types[i].shape = traced.graph.at(traced.graph.inputs[i]).shape;
-  std::vector<std::vector<int>> orders;
-  for (const InputType& type : types) orders.push_back(type.order);
-  traced.graph = with_input_orders(traced.graph, orders);
+  // The user's own code takes arrays that are row-major.
+  const bool copies = std::any_of(traced.graph.nodes.begin(), traced.graph.nodes.end(),
+                                  [](const Node& node) { return node.kind == NodeKind::Custom; });
+  std::vector<MemoryLayout> layouts;
+  for (InputType& type : types) {
+    if (copies) type.layout = {};
+    layouts.push_back(type.layout);
+  }
+  traced.graph = with_input_layouts(traced.graph, layouts);
   special->program = traced.graph;
   special->fuse = options.fuse;
   special->threads = options.threads;
   special->executable = smelt::compile(traced.graph, machine_of(on), o);
   special->types = std::move(types);
-  special->pattern = Pattern(special->types, declared, false);
+  special->pattern = Pattern(special->types, on.is_gpu(), declared, copies);
   special->lists = arguments.lists;
   special->device = on;
   special->captured = std::move(traced.captured);
@@ -458,7 +452,12 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
 SpecialPtr Specializer::make(const Arguments& arguments, const Build& build, const Device& on) const {
   const std::string reason = reason_for(arguments, on);
   std::string why_exact;
-  const std::vector<InputType> open = open_types(arguments, options_, naming_), exact = exact_types(arguments, naming_);
+  std::vector<InputType> open = open_types(arguments, options_, naming_, on),
+                         exact = exact_types(arguments, naming_, on);
+  if (copies_gaps_)
+    for (std::vector<InputType>* types : {&open, &exact})
+      for (InputType& type : *types)
+        if (!type.layout.strides.empty()) type.layout = {};
   const bool is_open = std::any_of(open.begin(), open.end(), [](const InputType& type) {
     return std::any_of(type.shape.begin(), type.shape.end(), [](const IntExpr& size) { return !size.constant(); });
   });
@@ -511,12 +510,13 @@ static Difference difference(const Special& special, const Arguments& arguments,
       found.nearness += same;
       agrees &= same;
     }
-    const std::vector<int> order = memory_order(tensor);
-    if (agrees && found.text.empty() && order != type.order) {
+    const MemoryLayout layout = layout_of(*arguments.arrays[i], on.is_gpu());
+    if (agrees && found.text.empty() && layout != type.layout) {
       InputType now = type;
-      now.order = order;
+      now.layout = layout;
       found.text = fmt::format("{} is {}{}, not {}{}", naming.argument(i, arguments.lists), now.str(),
-                               order.empty() ? " row by row" : "", type.str(), type.order.empty() ? " row by row" : "");
+                               layout.row_major() ? " row by row" : "", type.str(),
+                               type.layout.row_major() ? " row by row" : "");
     }
     if (!agrees && found.text.empty())
       found.text = fmt::format("{} is {}, not {}", naming.argument(i, arguments.lists),

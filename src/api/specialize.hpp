@@ -30,24 +30,24 @@ struct Traced {
   Graph graph;
   std::vector<Array> captured;  // after the arguments
 };
-// The axes of an array as they lie in memory, the outermost first, where they lie without a gap in
-// another order than they have; empty where they do not, and where the array is so small that
-// kernels of its own are not worth it.
-std::vector<int> memory_order(const TensorView& array);
 
 using Build = std::function<Traced(const std::vector<InputType>& types, const std::vector<int>& lists)>;
+
+// What becomes of arguments with gaps between their rows: they are read where they lie, by an
+// executable of their own, or copied for one that takes them row by row.
+enum class Gaps : uint8_t { Read, Copied };
 
 // Which sizes an executable takes, laid out for a fast answer.
 class Pattern {
  public:
   Pattern() = default;
   // `one_may_be_open`: whether a symbol may stand for 1, which broadcasts and is dropped by
-  // squeeze. `copies`: whether inputs take arrays in any order, in the place of another
+  // squeeze. `copies`: whether inputs take arrays however they lie, in the place of another
   // specialization.
-  Pattern(const std::vector<InputType>& types, bool one_may_be_open, bool copies);
+  Pattern(const std::vector<InputType>& types, bool gpu, bool one_may_be_open, bool copies);
   // The class of the sizes that stand for symbols, when it takes them. Those of a class differ by
   // less than a factor of four each.
-  std::optional<uint64_t> class_of(const Arguments& arguments) const;
+  std::optional<uint64_t> class_of(const Arguments& arguments, Gaps gaps) const;
   bool calculated() const { return calculated_; }  // whether a size is an expression of symbols, as 4*H
 
  private:
@@ -55,12 +55,13 @@ class Pattern {
     DType dtype;
     bool weak;
     std::vector<int64_t> dims;  // a size, or -1 - s for symbol s, or for an expression
-    std::vector<int> order;     // of InputType
-    bool takes_order(const TensorView& array, bool copies) const;
+    MemoryLayout layout;        // of InputType
   };
+  bool takes_layout(const Input& input, const Data& data, Gaps gaps) const;
+
   std::vector<Input> inputs_;
   size_t symbols_ = 0;
-  bool one_may_be_open_ = false, copies_ = false, calculated_ = false;
+  bool gpu_ = false, one_may_be_open_ = false, copies_ = false, calculated_ = false;
 };
 
 // A number among the arguments, and a dtype that it takes because of what it meets.
@@ -90,7 +91,7 @@ struct Special {
   mutable std::atomic<uint64_t> last_use{0};
 
   // The class of sizes that they are of, when the executable can run them.
-  std::optional<uint64_t> class_of(const Arguments& arguments, const Device& on) const;
+  std::optional<uint64_t> class_of(const Arguments& arguments, const Device& on, Gaps gaps = Gaps::Read) const;
   SizeBinding sizes_of(const Arguments& arguments) const;  // of the symbols in types; throws UserError where none fit
   std::optional<int64_t> short_size(const Arguments& arguments) const;  // of an axis of `not_short`, where one is short
 };
@@ -115,8 +116,9 @@ struct Naming {
 };
 
 // The policy of compile(): the sizes that stay open become symbols.
-std::vector<InputType> open_types(const Arguments& arguments, const Options& options, const Naming& naming);
-std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming);
+std::vector<InputType> open_types(const Arguments& arguments, const Options& options, const Naming& naming,
+                                  const Device& on);
+std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming, const Device& on);
 // Throws UserError for what no call could have.
 void check_options(const Options& options);
 int most_executables(const Options& options);
@@ -180,6 +182,7 @@ class Specializer {
   std::map<std::string, std::vector<SavedEntry>> saved_entries_;  // by device
   mutable std::atomic<uint64_t> clock_{0};
   std::atomic<int> compile_count_{0};
+  std::atomic<bool> copies_gaps_{false};  // there are kMostWithGaps executables for arguments with gaps
 };
 
 // The device that a call on these arrays runs on: theirs, else `otherwise`. Throws UserError when
@@ -192,8 +195,6 @@ std::vector<Array> run(const Special& special, const Arguments& arguments);
 void run_into(const Special& special, const Arguments& arguments, const std::vector<Array>& outputs);
 // How many plans eval() has compiled in this process.
 int eval_compile_count();
-// An argument with its axes in the order that the program has.
-TensorView in_order(const InputType& type, TensorView view);
 // The views of a call: arguments, in the order of their memory, then captured arrays.
 std::vector<TensorView> views_of(const Special& special, const Arguments& arguments);
 std::vector<TensorView> output_views(const Special& special, const std::vector<Array>& outputs);

@@ -13,13 +13,9 @@ CpuCall::CpuCall(StatePtr state, const std::vector<TensorView>& inputs, const st
     outputs_ = outputs;
     return;
   }
-  std::vector<TensorView> sources = inputs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].contiguous()) continue;
-    copies_.push_back(Tensor::empty(inputs[i].dtype, inputs[i].dims));
-    sources[i] = copies_.back();
-    before_.push_back({inputs[i], sources[i]});
-  }
+  const std::vector<TensorView> sources = expected_inputs(*state_, inputs, copies_);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (sources[i].data != inputs[i].data) before_.push_back({inputs[i], sources[i]});
   std::vector<size_t> aside;
   const std::vector<TensorView> targets = direct_outputs(*state_, sources, outputs, copies_, aside);
   prepared_ = prepared_for(*state_, prepared_, sources, targets);
@@ -40,7 +36,8 @@ void CpuCall::find_addresses(const std::vector<TensorView>& inputs, const std::v
 
 void CpuCall::run() {
   if (!state_->device.compiles()) return interpret_into(state_->graph, inputs_, outputs_);
-  for (const Copy& copy : before_) copy_strided(copy.from, copy.to);
+  for (const Copy& copy : before_)
+    copy.to.contiguous() ? copy_strided(copy.from, copy.to) : copy_into(contiguous_copy(copy.from), copy.to);
   char* const scratch = static_cast<char*>(memory_.data) + prepared_->arena.bytes;
   error_ = 0;
   for (size_t k = 0; k < addresses_.size(); ++k) {

@@ -41,19 +41,19 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
     : state_(std::move(state)), prepared_(std::move(prepared)), gpu_(*state_->device.gpu), stream_(stream) {
   check_addresses(inputs, outputs);
   const Machine& device = state_->device;
-  // Kernels read and write row-major memory that no input shares with an output, but where that may
-  // reuse it; what is not like that is copied.
+  // Kernels write row-major memory that no input shares with an output, but where that may reuse
+  // it, and read what lies as expected; what is not like that is copied.
   std::vector<size_t> copied_in, copied_out;
   int64_t bytes = prepared_->arena.bytes;
   std::vector<int64_t> offsets;
-  const auto reserve = [&](const TensorView& view) {
+  const auto reserve = [&](int64_t more) {
     offsets.push_back(bytes);
-    bytes += aligned(view.bytes(), kGpuAlignment);
+    bytes += aligned(more, kGpuAlignment);
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].dims.empty() || inputs[i].contiguous()) continue;
+    if (inputs[i].dims.empty() || lies_as_expected(*state_, i, inputs[i])) continue;
     copied_in.push_back(i);
-    reserve(inputs[i]);
+    reserve(bytes_across(expected_view(*state_, i, inputs[i], nullptr)));
   }
   std::vector<TensorView> arrays = inputs;
   for (TensorView& array : arrays)
@@ -62,7 +62,7 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
   for (size_t o = 0; o < outputs.size(); ++o) {
     if (outputs[o].contiguous() && !shared[o]) continue;
     copied_out.push_back(o);
-    reserve(outputs[o]);
+    reserve(outputs[o].bytes());
   }
   const int64_t counters = bytes,
                 counter_bytes = needs_counters() ? static_cast<int64_t>(state_->kernels.size() * sizeof(int32_t)) : 0;
@@ -83,7 +83,9 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
     const TensorView& input = inputs[copied_in[c]];
     at.inputs[copied_in[c]] = at.arena + static_cast<uint64_t>(offsets[c]);
     if (input.count() > 0)
-      steps_.push_back(device.copier->step(device, input, row_major(input, at.inputs[copied_in[c]])));
+      steps_.push_back(device.copier->step(
+          device, input,
+          expected_view(*state_, copied_in[c], input, reinterpret_cast<void*>(at.inputs[copied_in[c]]))));
   }
   for (size_t c = 0; c < copied_out.size(); ++c)
     at.outputs[copied_out[c]] = at.arena + static_cast<uint64_t>(offsets[copied_in.size() + c]);

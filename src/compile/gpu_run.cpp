@@ -1,6 +1,7 @@
 // Running an executable on a GPU: with arrays of the host, and with arrays of the GPU.
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "base/check.hpp"
 #include "compile/gpu_call.hpp"
@@ -29,27 +30,23 @@ void run_on_gpu(const std::shared_ptr<const Executable::State>& state, const std
   runtime::Gpu& gpu = *device.gpu;
   const runtime::StreamHandle stream = runtime::current_stream(gpu);
   int64_t bytes = 0;
-  std::vector<TensorView> on_device[2] = {inputs, outputs};
+  std::vector<Tensor> copies;
+  std::vector<TensorView> on_device[2] = {expected_inputs(*state, inputs, copies), outputs};
+  for (TensorView& view : on_device[1]) view.strides = contiguous_strides(view.dims);
   for (std::vector<TensorView>& views : on_device)
-    for (TensorView& view : views) bytes += aligned(view.bytes(), kGpuAlignment);
+    for (TensorView& view : views) bytes += aligned(bytes_across(view), kGpuAlignment);
   const runtime::PooledBlock memory(device.pool, bytes, stream);
   uint64_t at = memory.address();
   for (std::vector<TensorView>& views : on_device)
     for (TensorView& view : views) {
-      view.strides = contiguous_strides(view.dims);
-      view.data = reinterpret_cast<void*>(at);
-      at += static_cast<uint64_t>(aligned(view.bytes(), kGpuAlignment));
+      void* const host = std::exchange(view.data, reinterpret_cast<void*>(at));
+      at += static_cast<uint64_t>(aligned(bytes_across(view), kGpuAlignment));
+      if (&views != &on_device[0]) continue;
+      if (view.dims.empty())
+        view.data = host;  // its value becomes an argument
+      else
+        gpu.upload(reinterpret_cast<uint64_t>(view.data), host, bytes_across(view), stream);
     }
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (inputs[i].dims.empty()) {
-      on_device[0][i] = inputs[i];  // its value becomes an argument
-    } else if (inputs[i].contiguous()) {
-      gpu.upload(reinterpret_cast<uint64_t>(on_device[0][i].data), inputs[i].data, inputs[i].bytes(), stream);
-    } else {
-      const Tensor copy = contiguous_copy(inputs[i]);
-      gpu.upload(reinterpret_cast<uint64_t>(on_device[0][i].data), copy.data, copy.bytes(), stream);
-    }
-  }
   GpuCall call(state, prepared, on_device[0], on_device[1], stream);
   call.run();
   call.synchronize();

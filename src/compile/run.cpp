@@ -47,25 +47,6 @@ void execute(const Executable::State& state, const Prepared& prepared, const std
 
 namespace {
 
-// Kernels read row-major arrays. A bool of the caller may hold any byte; in kernels it is 0 or 1
-// only where it was stored so, which the printer's loads do not rely on.
-std::vector<TensorView> row_major_inputs(const Executable::State& state, const std::vector<TensorView>& inputs,
-                                         std::vector<Tensor>& copies) {
-  int64_t bytes = 0;
-  for (const TensorView& view : inputs) bytes += view.contiguous() ? 0 : view.bytes();
-  std::vector<TensorView> result;
-  for (const TensorView& view : inputs) {
-    if (view.contiguous()) {
-      result.push_back(view);
-    } else {
-      copies.push_back(state.copy_pool->take(view.dtype, view.dims, bytes));
-      copy_strided(view, copies.back());
-      result.push_back(copies.back());
-    }
-  }
-  return result;
-}
-
 // The bytes that a view may touch, as addresses.
 std::pair<const char*, const char*> extent_of(const TensorView& view) {
   int64_t low = 0, high = 0;
@@ -79,6 +60,54 @@ std::pair<const char*, const char*> extent_of(const TensorView& view) {
 }
 
 }  // namespace
+
+bool lies_as_expected(const Executable::State& state, size_t input, const TensorView& view) {
+  const std::vector<int64_t>& strides = state.graph.at(state.graph.inputs[input]).steps;
+  if (strides.empty()) return view.contiguous();
+  for (size_t d = 0; d < strides.size(); ++d)
+    if (view.dims[d] != 1 && view.strides[d] != strides[d]) return false;
+  return true;
+}
+
+TensorView expected_view(const Executable::State& state, size_t input, const TensorView& like, void* data) {
+  const std::vector<int64_t>& strides = state.graph.at(state.graph.inputs[input]).steps;
+  return {like.dtype, like.dims, strides.empty() ? contiguous_strides(like.dims) : strides, data};
+}
+
+int64_t bytes_across(const TensorView& view) {
+  if (view.count() == 0) return 0;
+  int64_t last = 0;
+  for (size_t d = 0; d < view.dims.size(); ++d) last += (view.dims[d] - 1) * view.strides[d];
+  return (last + 1) * size_of(view.dtype);
+}
+
+// A bool of the caller may hold any byte; in kernels it is 0 or 1 only where it was stored so,
+// which the printer's loads do not rely on.
+std::vector<TensorView> expected_inputs(const Executable::State& state, const std::vector<TensorView>& inputs,
+                                        std::vector<Tensor>& copies) {
+  int64_t bytes = 0;
+  std::vector<TensorView> result;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    result.push_back(inputs[i]);
+    if (lies_as_expected(state, i, inputs[i])) continue;
+    result.back() = expected_view(state, i, inputs[i], nullptr);
+    bytes += bytes_across(result.back());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (lies_as_expected(state, i, inputs[i])) continue;
+    TensorView& copy = result[i];
+    if (copy.contiguous()) {
+      copies.push_back(state.copy_pool->take(copy.dtype, copy.dims, bytes));
+      copy_strided(inputs[i], copies.back());
+    } else {
+      copies.push_back(state.copy_pool->take(copy.dtype, {bytes_across(copy) / size_of(copy.dtype)}, bytes));
+      copy.data = copies.back().data;
+      copy_into(contiguous_copy(inputs[i]), copy);
+    }
+    copy.data = copies.back().data;
+  }
+  return result;
+}
 
 std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                                  const std::vector<InPlaceArrays>& in_place) {
@@ -236,10 +265,11 @@ void Executable::run_into(const std::vector<TensorView>& inputs, const std::vect
   if (state.device.is_gpu) return run_on_gpu(state_, prepared, inputs, outputs);
 
   std::vector<Tensor> copies;
-  std::vector<TensorView> rows, direct;
-  const bool row_major = std::all_of(inputs.begin(), inputs.end(), [](const TensorView& v) { return v.contiguous(); });
-  if (!row_major) rows = row_major_inputs(state, inputs, copies);
-  const std::vector<TensorView>& sources = row_major ? inputs : rows;
+  std::vector<TensorView> laid, direct;
+  bool expected = true;
+  for (size_t i = 0; i < inputs.size(); ++i) expected = expected && lies_as_expected(state, i, inputs[i]);
+  if (!expected) laid = expected_inputs(state, inputs, copies);
+  const std::vector<TensorView>& sources = expected ? inputs : laid;
   std::vector<size_t> aside;
   const bool as_they_are = stand_alone(sources, outputs);
   if (!as_they_are) direct = direct_outputs(state, sources, outputs, copies, aside);
@@ -258,7 +288,8 @@ void Executable::run_each(const std::vector<TensorView>& inputs, const std::vect
   check_outputs(*state_, *prepared, outputs);
   SMELT_CHECK(!interpreted(), "kernels of a program that is interpreted");
   if (state_->device.is_gpu) return run_each_on_gpu(state_, prepared, inputs, outputs, each);
-  execute(*state_, *prepared, inputs, outputs, each);
+  std::vector<Tensor> copies;
+  execute(*state_, *prepared, expected_inputs(*state_, inputs, copies), outputs, each);
 }
 
 }  // namespace smelt

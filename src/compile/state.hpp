@@ -198,7 +198,17 @@ std::shared_ptr<const Prepared> prepared_for(const Executable::State& state, std
 // kLaunchThreads too.
 int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes);
 
-// Runs all launches in order. `inputs` and `outputs` are row-major, with the dims of this call.
+// Whether an input lies as the program has it: row by row, or with the gaps that are part of it.
+bool lies_as_expected(const Executable::State& state, size_t input, const TensorView& view);
+// Such an array at this address, and the bytes from its first element to its last.
+TensorView expected_view(const Executable::State& state, size_t input, const TensorView& like, void* data);
+int64_t bytes_across(const TensorView& view);
+// The inputs, those that lie otherwise as copies in the host's memory, which `copies` keeps.
+std::vector<TensorView> expected_inputs(const Executable::State& state, const std::vector<TensorView>& inputs,
+                                        std::vector<Tensor>& copies);
+
+// Runs all launches in order. `inputs` lie as expected, `outputs` are row-major, with the dims of
+// this call.
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
              const std::vector<TensorView>& outputs, const Executable::EachKernel& each = {});
 

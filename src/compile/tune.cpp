@@ -169,8 +169,12 @@ Arrays arrays_of(const Executable::State& state) {
       store_scalar(convert(Scalar::of_int(DType::I64, 1), node.dtype), arrays.inputs.back().data);
       continue;
     }
-    arrays.inputs.push_back(empty(state.device, node.dtype, evaluate(node.shape, sizes)));
-    fill(state.device, arrays.inputs.back());
+    const size_t i = arrays.inputs.size();
+    const TensorView view = expected_view(state, i, {node.dtype, evaluate(node.shape, sizes), {}}, nullptr);
+    Tensor array = empty(state.device, node.dtype, {bytes_across(view) / size_of(node.dtype)});
+    fill(state.device, array);
+    array.dims = view.dims, array.strides = view.strides;
+    arrays.inputs.push_back(std::move(array));
   }
   for (const NodeId id : graph.outputs)
     arrays.outputs.push_back(empty(state.device, graph.at(id).dtype, evaluate(graph.at(id).shape, sizes)));

@@ -130,8 +130,10 @@ struct Node {
                           // along, in the order of the axes that it appends
   std::vector<IntExpr> starts;  // Slice: first index per dimension; Pad, Extend: elements in front, per dimension
   std::vector<int64_t> steps;   // Slice: per dimension, not 0; result[i] = x[start + step * i]
-                                // Window: per windowed axis, as dilation, both positive:
-                                // result[.., i, .., j] = x[.., step * i + dilation * j, ..]
+                                // Input: elements between neighbours in memory, per dimension;
+                                // empty: row-major Window: per windowed axis, as dilation, both
+                                // positive: result[.., i, .., j] = x[.., step * i + dilation * j,
+                                // ..]
   std::vector<int64_t> dilation;
   Scalar constant;                          // Constant
   IntExpr size;                             // SizeValue
@@ -160,6 +162,11 @@ struct Graph {
   std::vector<Symbol> size_symbols() const;  // of the inputs' shapes, in order of appearance
 };
 
+// Elements between neighbours along each dimension, where the value lies in memory.
+Shape strides_of(const Node& node);
+// Elements of which each row of the value begins at a multiple: of row-major ones the last
+// dimension.
+IntExpr row_apart(const Node& node);
 // The same text for the same graph: one line a node, "%3 = add f32[B, 1024] %1 %2".
 std::string print(const Graph& graph);
 // Throws InternalError when an argument, a shape, a dtype or an attribute breaks the grammar above.

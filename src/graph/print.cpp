@@ -120,7 +120,9 @@ static std::string quoted(const std::string& name) {
 // What follows the arguments.
 static std::string attributes(const Node& node) {
   switch (node.kind) {
-    case NodeKind::Input: return node.name.empty() ? "" : fmt::format(" {}", quoted(node.name));
+    case NodeKind::Input:
+      return (node.name.empty() ? "" : " " + quoted(node.name)) +
+             (node.steps.empty() ? "" : fmt::format(" strides=[{}]", fmt::join(node.steps, ", ")));
     case NodeKind::Constant: return fmt::format(" {}", node.constant.str());
     case NodeKind::SizeValue: return fmt::format(" {}", node.size.str());
     case NodeKind::Elementwise:

@@ -2,11 +2,14 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/tensor.hpp"
 #include "graph/graph.hpp"
 
 namespace smelt {
 
 namespace {
+
+constexpr int64_t kMostApart = int64_t{1} << 44;  // elements between neighbours along an axis
 
 class Verifier {
  public:
@@ -78,9 +81,19 @@ class Verifier {
            str(arg(node, i).shape));
   }
 
+  // No element has the place of another one.
+  void check_gaps(const Node& node) const {
+    if (node.steps.empty()) return;
+    expect(node.steps.size() == node.shape.size() && node.steps.back() == 1, "strides {}", str(node.steps));
+    for (size_t d = 1; d < node.steps.size(); ++d)
+      expect(node.steps[d] >= 1 && node.steps[d] <= node.steps[d - 1] && node.steps[d - 1] < kMostApart &&
+                 node.steps[d - 1] >= node.steps[d] * node.shape[d].constant().value_or(1),
+             "strides {} of {}", str(node.steps), str(node.shape));
+  }
+
   void check_kind(const Node& node) const {
     switch (node.kind) {
-      case NodeKind::Input: return expect_args(node, 0);
+      case NodeKind::Input: expect_args(node, 0); return check_gaps(node);
       case NodeKind::Constant:
         expect_args(node, 0);
         expect(node.shape.empty(), "rank {}", node.shape.size());

@@ -82,7 +82,7 @@ IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
 bool narrow_if(const Kernel& kernel, const Phase& phase, std::vector<IntExpr>& conditions) {
   std::vector<IntExpr> counts{points(kernel, phase.body)};
   for (const Param& p : kernel.params)
-    if (p.kind != ParamKind::Size) counts.push_back(count(p.dims));
+    if (p.kind != ParamKind::Size) counts.push_back(p.dims.empty() ? IntExpr(1) : p.dims[0] * p.strides[0]);
   for (const Expr& e : kernel.exprs)
     if (const auto* random = e.get_if<Random>()) counts.push_back(random->extent);
   for (const IntExpr& c : counts) {

@@ -24,7 +24,7 @@ static int add_param(Kernel& kernel, const Graph& graph, NodeId id, ParamKind ki
   p.kind = kind;
   p.dtype = node.dtype;
   p.dims = node.shape;
-  p.strides = row_major_strides(node.shape);
+  p.strides = strides_of(node);
   p.value = id;
   p.note = node.kind == NodeKind::Input ? "input " + node.name : fmt::format("%{} {}", id, node.label);
   kernel.params.push_back(std::move(p));

@@ -114,6 +114,7 @@ class Isolation {
     input.kind = NodeKind::Input;
     input.dtype = from.dtype;
     input.shape = shape_of(from);
+    if (from.kind == NodeKind::Input) input.steps = from.steps;
     if (from.kind == NodeKind::Input || !from.shape.empty()) return add(id, std::move(input));
     // A number that another kernel leaves in memory is no argument of the launch: a step that is
     // not of the group comes before it.

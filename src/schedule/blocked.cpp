@@ -268,7 +268,7 @@ class Chooser {
 
   // Elements between those of neighbouring results.
   int64_t step_of(const Operand& operand) const {
-    const IntExpr flat = flat_offset(graph_.at(operand.base).shape, operand.index);
+    const IntExpr flat = flat_offset(graph_.at(operand.base), operand.index);
     const auto step = flat.coefficient_of(domain_.axes[columns_].var);
     return step ? std::max<int64_t>(1, std::abs(step->constant().value_or(kFar))) : kFar;
   }
@@ -276,7 +276,7 @@ class Chooser {
   // Elements of one access, where blocks and all rows of the array begin at such words.
   int64_t word_of(const Operand& operand) const {
     const Node& array = graph_.at(operand.base);
-    const auto length = array.shape.empty() ? std::optional<int64_t>(1) : array.shape.back().constant();
+    const auto length = array.shape.empty() ? std::optional<int64_t>(1) : row_apart(array).constant();
     int64_t word = 16 / size_of(array.dtype);
     while (word > 1 && ((length && *length % word != 0) || made_.block[columns_] * step_of(operand) % word != 0))
       word /= 2;

@@ -39,7 +39,7 @@ double stride_in_the_middle(const Domain& domain, const SizeBinding& sizes, cons
 
 double stride_of(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node, const Index& index,
                  Symbol var) {
-  const IntExpr flat = flat_offset(graph.at(node).shape, index);
+  const IntExpr flat = flat_offset(graph.at(node), index);
   const auto step = flat.coefficient_of(var);
   if (step) return std::abs(static_cast<double>(step->evaluate(sizes)));
   return reads_gathered(index) ? 1e9 : stride_in_the_middle(domain, sizes, flat, var);

@@ -129,7 +129,7 @@ class CpuPrediction {
 
   // Whether elements that follow each other in the loops do so in the array, over all axes.
   bool in_order(NodeId node, const Index& index) const {
-    const IntExpr place = flat_offset(graph_.at(node).shape, index);
+    const IntExpr place = flat_offset(graph_.at(node), index);
     int64_t step = 1;
     for (size_t d = s_.domain.axes.size(); d-- > 0;) {
       const Axis& a = s_.domain.axes[d];

@@ -277,7 +277,7 @@ class GpuPrediction {
   double word_of_window(NodeId node, const Index& index) const {
     const int together = s_.strategy == Strategy::Row || s_.strategy == Strategy::Pointwise ? s_.unroll : 1;
     if (lanes_ * together > 1) return 1;
-    const IntExpr flat = flat_offset(graph_.at(node).shape, index);
+    const IntExpr flat = flat_offset(graph_.at(node), index);
     const auto fits = [&](Symbol s, int64_t word) {
       const auto step = flat.coefficient_of(s);
       if (s.kind() == Symbol::Kind::Window && step && step->is(1) && s_.domain.ranges.has(s))

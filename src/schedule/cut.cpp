@@ -259,7 +259,7 @@ std::optional<int> axis_between_lanes(const Graph& graph, const Group& group, co
       domain.axes[static_cast<size_t>(last) - 1].estimate < least)
     return std::nullopt;
   const auto apart = [&](const Output& o) {
-    const auto step = flat_offset(graph.at(o.node).shape, o.store_index).coefficient_of(axis.var);
+    const auto step = flat_offset(graph.at(o.node), o.store_index).coefficient_of(axis.var);
     return !step || !step->is(1);
   };
   if (std::any_of(domain.outputs.begin(), domain.outputs.end(), apart) ||
@@ -275,8 +275,7 @@ int between_lanes(const Graph& graph, const Domain& domain, int axis) {
   constexpr int64_t kMost = 8;
   int64_t most = 1;
   const auto add = [&](NodeId node, const Index& index) {
-    const auto step =
-        flat_offset(graph.at(node).shape, index).coefficient_of(domain.axes[static_cast<size_t>(axis)].var);
+    const auto step = flat_offset(graph.at(node), index).coefficient_of(domain.axes[static_cast<size_t>(axis)].var);
     const int64_t apart = step ? std::abs(step->constant().value_or(1)) : 1;
     if (apart <= kMost) most = std::max(most, apart);
   };

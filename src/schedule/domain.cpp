@@ -33,6 +33,13 @@ IntExpr flat_offset(const Shape& shape, const Index& index) {
   return recombine(flat);
 }
 
+IntExpr flat_offset(const Node& node, const Index& index) {
+  if (node.kind != NodeKind::Input || node.steps.empty()) return flat_offset(node.shape, index);
+  IntExpr flat = 0;
+  for (size_t d = 0; d < index.size(); ++d) flat = flat + node.steps[d] * index[d];
+  return recombine(flat);
+}
+
 namespace {
 
 // An array of a group, and the elements between neighbours along each axis of the domain.
@@ -45,7 +52,7 @@ struct Steps {
 std::optional<Steps> steps_through(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node,
                                    const Index& index) {
   Steps steps{array_bytes(graph, sizes, node), {}};
-  const IntExpr flat = flat_offset(graph.at(node).shape, index);
+  const IntExpr flat = flat_offset(graph.at(node), index);
   for (const Axis& axis : domain.axes) {
     const auto step = flat.coefficient_of(axis.var);
     if (!step) return std::nullopt;
@@ -105,7 +112,7 @@ static bool rows_run_down(const Directions& along) { return along.read < 0 || (a
 static Directions directions_along(const Graph& graph, const Domain& domain, const SizeBinding& sizes, Symbol var) {
   Directions found;
   const auto direction = [&](NodeId node, const Index& index) {
-    const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(var);
+    const auto step = flat_offset(graph.at(node), index).coefficient_of(var);
     const int64_t elements = step ? step->evaluate(sizes) : 0;
     return elements > 0 ? 1 : elements < 0 ? -1 : 0;
   };
@@ -144,7 +151,7 @@ void follow_direction(const Graph& graph, Domain& domain, const SizeBinding& siz
 // points.
 static bool step_as_one(const Graph& graph, const Domain& domain, const Axis& outer, const Axis& inner) {
   auto as_one = [&](NodeId node, const Index& index) {
-    const IntExpr flat = flat_offset(graph.at(node).shape, index);
+    const IntExpr flat = flat_offset(graph.at(node), index);
     auto a = flat.coefficient_of(outer.var), b = flat.coefficient_of(inner.var);
     return a && b && *a == *b * inner.extent;
   };

@@ -112,5 +112,6 @@ void merge_short_axis(const Graph& graph, Domain& domain, int64_t least);
 
 // Row-major offset of an element.
 IntExpr flat_offset(const Shape& shape, const Index& index);
+IntExpr flat_offset(const Node& node, const Index& index);  // where the value lies in memory
 
 }  // namespace smelt::schedule

@@ -103,7 +103,7 @@ bool finds_positions(const Graph& graph, const Domain& domain) {
 // The axis along which an access is contiguous, if there is one; -1 for values that are the same
 // everywhere or stepped over.
 int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const Index& index) {
-  const IntExpr flat = flat_offset(graph.at(node).shape, index);
+  const IntExpr flat = flat_offset(graph.at(node), index);
   for (size_t d = 0; d < domain.axes.size(); ++d) {
     const auto step = flat.coefficient_of(domain.axes[d].var);
     if (step && (step->is(1) || step->is(-1))) return static_cast<int>(d);
@@ -137,7 +137,7 @@ void find_staged(const Graph& graph, Schedule& s) {
     const int axis = contiguous_axis(graph, s.domain, read.node, read.index);
     if (reads_windows(read.index) || reads_gathered(read.index)) continue;
     if (axis < 0 || axis == last || s.domain.axes[static_cast<size_t>(axis)].estimate < 8) continue;
-    const IntExpr flat = flat_offset(graph.at(read.node).shape, read.index);
+    const IntExpr flat = flat_offset(graph.at(read.node), read.index);
     const auto step = flat.coefficient_of(s.domain.axes.back().var);
     if (!step || step->is(0) || !always_inside(graph, s.domain, read)) continue;
     if (s.across_axis >= 0 && s.across_axis != axis) continue;

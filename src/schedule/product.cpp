@@ -131,7 +131,7 @@ class FactorFinder {
     const int contiguous = contiguous_axis(graph_, domain_, id, index);
     found.along_inner =
         contiguous >= 0 && domain_.axes[static_cast<size_t>(contiguous)].reduced &&
-        !has_longer_line(flat_offset(graph_.at(id).shape, index), domain_.axes[static_cast<size_t>(contiguous)]);
+        !has_longer_line(flat_offset(graph_.at(id), index), domain_.axes[static_cast<size_t>(contiguous)]);
     return true;
   }
 
@@ -227,7 +227,7 @@ bool is_copied(const Graph& graph, const Group& group, NodeId factor) {
 bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor) {
   if (!is_copied(graph, group, factor)) return false;
   const Node& array = graph.at(source_of(graph, group, factor));
-  return array.shape.empty() || array.shape.back().evaluate(sizes) * size_of(array.dtype) % 16 == 0;
+  return array.shape.empty() || row_apart(array).evaluate(sizes) * size_of(array.dtype) % 16 == 0;
 }
 
 bool comes_in_boxes(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor, DType units) {

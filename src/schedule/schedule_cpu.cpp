@@ -115,7 +115,7 @@ int even_lanes(int lanes, const IntExpr& axis, const Options& options) {
 // short row lie in as many places.
 bool strides_along(const Graph& graph, const Domain& domain) {
   const auto strides = [&](NodeId node, const Index& index) {
-    const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(domain.axes.back().var);
+    const auto step = flat_offset(graph.at(node), index).coefficient_of(domain.axes.back().var);
     return !step || step->constant().value_or(2) > 1;
   };
   return std::any_of(domain.reads.begin(), domain.reads.end(),
@@ -149,7 +149,7 @@ bool in_pieces(const Graph& graph, const Domain& domain, const Group& group, int
   const Axis &loop = domain.axes[last - 1], &lanes = domain.axes[last];
   bool apart = false;
   const auto contiguous = [&](NodeId node, const Index& index) {
-    const IntExpr flat = flat_offset(graph.at(node).shape, index);
+    const IntExpr flat = flat_offset(graph.at(node), index);
     const auto step = flat.coefficient_of(lanes.var), along = flat.coefficient_of(loop.var);
     if (!step || !(step->is(1) || step->is(0)) || reads_gathered(index)) return false;
     apart = apart || (step->is(1) && !(along && *along == lanes.extent));
@@ -250,7 +250,7 @@ std::optional<Refusal> turned_read(const Graph& graph, const Domain& domain, con
     along = along || axis == row;
     if (axis < 0 || axis == row || domain.axes[static_cast<size_t>(axis)].estimate < kLong) continue;
     const auto step =
-        flat_offset(graph.at(read.node).shape, read.index).coefficient_of(domain.axes[static_cast<size_t>(row)].var);
+        flat_offset(graph.at(read.node), read.index).coefficient_of(domain.axes[static_cast<size_t>(row)].var);
     if (step && !step->is(0)) turned = &read;
   }
   if (!along || !turned) return std::nullopt;

@@ -103,7 +103,7 @@ bool reads_lane_by_lane(const Graph& graph, const Schedule& s, const SizeBinding
              short_rows = last.extent.constant().value_or(s.lanes) < s.lanes;
   int64_t apart = 0, together = 0;  // bytes
   const auto note = [&](NodeId node, const Index& index) {
-    const IntExpr flat = flat_offset(graph.at(node).shape, index);
+    const IntExpr flat = flat_offset(graph.at(node), index);
     const auto step = flat.coefficient_of(last.var);
     const int64_t bytes = size_of(graph.at(node).dtype);
     if (graph.at(node).shape.empty() || (step && step->is(0) && !short_rows)) return;
@@ -117,7 +117,7 @@ bool reads_lane_by_lane(const Graph& graph, const Schedule& s, const SizeBinding
   const size_t reads = std::min(s.domain.reads.size(), kMostLookedAt);
   for (size_t r = 0; r < reads; ++r) note(s.domain.reads[r].node, s.domain.reads[r].index);
   for (const Output& o : s.domain.outputs) {
-    const auto step = flat_offset(graph.at(o.node).shape, o.store_index).coefficient_of(last.var);
+    const auto step = flat_offset(graph.at(o.node), o.store_index).coefficient_of(last.var);
     (step && step->is(1) ? together : apart) += size_of(graph.at(o.node).dtype);
   }
   return apart > together;

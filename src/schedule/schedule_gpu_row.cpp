@@ -89,7 +89,7 @@ bool is_heavy(const Graph& graph, const Group& group) {
 bool steps_by_one(const Graph& graph, const Domain& domain, const Axis& axis) {
   bool any = false;
   for (const Read& read : domain.reads) {
-    const auto step = flat_offset(graph.at(read.node).shape, read.index).coefficient_of(axis.var);
+    const auto step = flat_offset(graph.at(read.node), read.index).coefficient_of(axis.var);
     if (!step || !(step->is(0) || step->is(1))) return false;
     any = any || step->is(1);
   }

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "graph/input_orders.hpp"
+#include "graph/input_layouts.hpp"
 #include "runtime/child_program.hpp"
 
 namespace smelt {
@@ -50,16 +50,13 @@ TEST(Order, OfImagesWithChannelsLast) {
   EXPECT_THAT(f.specializations().at(0).types, HasSubstr("that lies as"));
 }
 
-// Small arrays, gaps, rows that go backwards and elements that are repeated have no order: they are
-// copied.
+// Small arrays, gaps within rows, rows that go backwards and elements that are repeated have no
+// order: they are copied.
 TEST(Order, OtherArraysAreCopied) {
   const auto f = compile([](Array x) { return x + 1; });
   const std::vector<float> memory = counted(size_t{300} * 300);
-  for (const auto& [dims, strides, offset] : std::vector<std::tuple<Dims, Dims, int64_t>>{{{20, 30}, {1, 20}, 0},
-                                                                                          {{150, 150}, {2, 300}, 0},
-                                                                                          {{200, 150}, {150, -1}, 149},
-                                                                                          {{200, 150}, {0, 1}, 0},
-                                                                                          {{150, 200}, {1, 300}, 0}}) {
+  for (const auto& [dims, strides, offset] : std::vector<std::tuple<Dims, Dims, int64_t>>{
+           {{20, 30}, {1, 20}, 0}, {{150, 150}, {2, 300}, 0}, {{200, 150}, {150, -1}, 149}, {{200, 150}, {0, 1}, 0}}) {
     const Array x = Array::borrow(memory, dims, strides, offset);
     EXPECT_THAT(f(x).to_vector<float>(), ElementsAreArray(f(x.copy()).to_vector<float>()));
   }
@@ -90,12 +87,12 @@ TEST(Order, OfAnInputIsAPermutationBehindIt) {
   graph.nodes = {input, cast};
   graph.inputs = {0};
   graph.outputs = {1, 0};
-  const Graph made = with_input_orders(graph, {{2, 0, 1}});
+  const Graph made = with_input_layouts(graph, {{{2, 0, 1}, {}}});
   verify(made);
   EXPECT_EQ(print(made),
             "%0 = input f32[4, 2, 3] x\n%1 = permute f32[2, 3, 4] %0 order=[1, 2, 0]\n%2 = cast f64[2, 3, 4] %1\n"
             "return %2 %1\n");
-  EXPECT_EQ(print(with_input_orders(graph, {{}})), print(graph));
+  EXPECT_EQ(print(with_input_layouts(graph, {{}})), print(graph));
 }
 
 }  // namespace

@@ -32,7 +32,9 @@ class EmulatedGpu : public ::testing::Test {
   // One executable, made for the sizes of the first call unless others are given; several calls.
   void check_calls(const std::string& program, const std::vector<std::vector<TensorView>>& calls,
                    SizeBinding sizes = {}) {
-    const Graph graph = lang::parse_program(program, "emulated.smelt");
+    check_calls(lang::parse_program(program, "emulated.smelt"), calls, std::move(sizes));
+  }
+  void check_calls(const Graph& graph, const std::vector<std::vector<TensorView>>& calls, SizeBinding sizes = {}) {
     CompileOptions options;
     options.sizes = std::move(sizes);
     const Executable executable = compile(graph, gpu_.machine, options);
@@ -40,9 +42,9 @@ class EmulatedGpu : public ::testing::Test {
       const std::vector<Bounded> expected = interpret_bounded(graph, calls[c], true);
       for (int again = 0; again < 2; ++again) {
         const std::vector<Tensor> got = executable.run(calls[c]);
-        ASSERT_EQ(gpu_.driver->fault, "") << program << "call " << c;
+        ASSERT_EQ(gpu_.driver->fault, "") << graph.source << "call " << c;
         for (size_t o = 0; o < got.size(); ++o)
-          ASSERT_EQ(differences(got[o], expected[o]), "") << program << "call " << c << ", output " << o;
+          ASSERT_EQ(differences(got[o], expected[o]), "") << graph.source << "call " << c << ", output " << o;
       }
     }
   }

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <tuple>
 
+#include "compile/state.hpp"
 #include "emulated_gpu.hpp"
+#include "graph/input_layouts.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -244,6 +247,53 @@ TEST_F(EmulatedHopper, ComputedFactorsInParts) {
 TEST_F(EmulatedProducts, FewResultsOfManyTerms) {
   const Tensor x = noise(DType::F32, {70000, 5}, 1), y = noise(DType::F32, {70000, 6}, 2);
   check("input x: f32[70000, 5]\ninput y: f32[70000, 6]\nreturn x.T @ y\n", {x, y});
+}
+
+// The same elements with gaps between the rows, which hold what is no number.
+Tensor with_gaps(const TensorView& rows, const Dims& strides) {
+  int64_t last = 0;
+  for (size_t d = 0; d < strides.size(); ++d) last += (rows.dims[d] - 1) * strides[d];
+  Tensor made = Tensor::empty(rows.dtype, {last + 1});
+  std::memset(made.data, 0xff, static_cast<size_t>(made.bytes()));
+  made.dims = rows.dims, made.strides = strides;
+  copy_into(rows, made);
+  return made;
+}
+
+// Rows that begin at words or not, whole tiles and their ends.
+TEST_F(EmulatedHopper, RowsWithGaps) {
+  for (const auto& [m, k, n, more] :
+       {std::tuple<int64_t, int64_t, int64_t, int64_t>{256, 136, 128, 64}, {200, 100, 72, 4}, {130, 64, 40, 3}}) {
+    const std::string program =
+        fmt::format("input a: bf16[{}, {}]\ninput b: bf16[{}, {}]\nreturn gelu(a @ b)\n", m, k, k, n);
+    const Dims left{k + more, 1}, right{n + 2 * more, 1};
+    const Graph graph = with_input_layouts(lang::parse_program(program, "gaps.smelt"), {{{}, left}, {{}, right}});
+    const Tensor a = with_gaps(noise(DType::BF16, {m, k}, 1), left),
+                 b = with_gaps(noise(DType::BF16, {k, n}, 2), right);
+    check_calls(graph, {{a, b}});
+    EXPECT_EQ(took_boxes(), k % 8 == 0 && more % 8 == 0) << more;
+    gpu_.driver->launches.clear();
+  }
+}
+
+// Queries, keys and values beside each other in one array.
+TEST_F(EmulatedHopper, AttentionOfPackedRows) {
+  const Dims dims{2, 4, 130, 64}, strides{130 * 3 * 4 * 64, 64, 3 * 4 * 64, 1};
+  const std::string program =
+      "input q: bf16[2, 4, 130, 64]\ninput k: bf16[2, 4, 130, 64]\ninput v: bf16[2, 4, 130, 64]\n"
+      "return scaled_dot_product_attention(q, k, v)\n";
+  const MemoryLayout packed{{0, 2, 1, 3}, {strides[0], strides[2], strides[1], 1}};
+  const Graph graph = with_input_layouts(lang::parse_program(program, "packed.smelt"), {packed, packed, packed});
+  std::vector<Tensor> keep;
+  std::vector<TensorView> call;
+  for (const uint64_t seed : {1, 2, 3}) {
+    keep.push_back(with_gaps(noise(DType::BF16, dims, seed), strides));
+    call.push_back(keep.back());
+    std::swap(call.back().dims[1], call.back().dims[2]);
+    std::swap(call.back().strides[1], call.back().strides[2]);
+  }
+  check_calls(graph, {call});
+  EXPECT_TRUE(took_boxes());
 }
 
 }  // namespace

@@ -1,15 +1,29 @@
-#include "graph/input_orders.hpp"
+#include "graph/input_layouts.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace smelt {
+
+static bool has_gaps(const Node& node) { return node.kind == NodeKind::Input && !node.steps.empty(); }
+
+Shape strides_of(const Node& node) {
+  return has_gaps(node) ? Shape(node.steps.begin(), node.steps.end()) : row_major_strides(node.shape);
+}
+
+IntExpr row_apart(const Node& node) {
+  if (!has_gaps(node)) return node.shape.back();
+  return std::accumulate(node.steps.begin(), node.steps.end() - 1, int64_t{0},
+                         [](int64_t a, int64_t b) { return std::gcd(a, b); });
+}
 
 // An input with its axes in this order, and the node that restores the program's order.
 static std::pair<Node, Node> in_order(const Node& input, const std::vector<int>& order) {
   Node lying = input, shown = input;
   shown.kind = NodeKind::Permute;
   shown.name.clear();
+  shown.steps.clear();
   shown.axes.resize(order.size());
   for (size_t d = 0; d < order.size(); ++d) {
     const auto axis = static_cast<size_t>(order[d]);
@@ -19,8 +33,8 @@ static std::pair<Node, Node> in_order(const Node& input, const std::vector<int>&
   return {std::move(lying), std::move(shown)};
 }
 
-Graph with_input_orders(const Graph& graph, const std::vector<std::vector<int>>& orders) {
-  if (std::all_of(orders.begin(), orders.end(), [](const auto& order) { return order.empty(); })) return graph;
+Graph with_input_layouts(const Graph& graph, const std::vector<MemoryLayout>& layouts) {
+  if (std::all_of(layouts.begin(), layouts.end(), [](const MemoryLayout& l) { return l.row_major(); })) return graph;
   Graph result;
   result.constraints = graph.constraints;
   result.source = graph.source;
@@ -36,8 +50,10 @@ Graph with_input_orders(const Graph& graph, const std::vector<std::vector<int>>&
     const auto place =
         std::find(graph.inputs.begin(), graph.inputs.end(), static_cast<NodeId>(id)) - graph.inputs.begin();
     const auto i = static_cast<size_t>(place);
-    if (i < graph.inputs.size() && i < orders.size() && !orders[i].empty()) {
-      auto [lying, shown] = in_order(node, orders[i]);
+    const bool listed = i < graph.inputs.size() && i < layouts.size();
+    if (listed) node.steps = layouts[i].strides;
+    if (listed && !layouts[i].order.empty()) {
+      auto [lying, shown] = in_order(node, layouts[i].order);
       inputs[id] = add(std::move(lying));
       shown.args = {inputs[id]};
       made[id] = add(std::move(shown));
