@@ -6,9 +6,10 @@
 
 namespace smelt::detail {
 
-// Of an array whose axes, put in order, end with one whose elements are neighbours, and in which no
-// element is repeated. Row-major for the others, which are copied, for arrays so small that kernels
-// of their own are not worth it, and for those with gaps if these are not read (`gaps`).
+// The layout of an array whose axes, put in order, end with one whose elements are neighbours, and
+// in which no element is repeated. Row-major for the others, which are copied, for arrays so small
+// that kernels of their own are not worth it, and for those with gaps if these are not read
+// (`gaps`).
 MemoryLayout memory_layout(const TensorView& array, bool gaps);
 
 // The same array with its axes in the order of memory.

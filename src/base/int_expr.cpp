@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
 
 #include "base/check.hpp"
 
@@ -348,6 +351,35 @@ static std::optional<Division> divide_nearest(const IntExpr& a, const IntExpr& b
   return d;
 }
 
+// a = step * high + low with low within 0 .. step - 1, and b a multiple of step: then a // b is
+// high // (b // step), as of 64 k + i by 128 with i below 64.
+struct Steps {
+  IntExpr high, low;
+  int64_t step = 1;
+};
+static std::optional<Steps> divide_in_steps(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
+  const auto divisor = b.constant();
+  if (!divisor || *divisor < 4) return std::nullopt;
+  std::set<int64_t, std::greater<>> steps;
+  for (const auto& t : a.terms())
+    if (!t.atoms.empty()) steps.insert(std::gcd(t.coefficient, *divisor));
+  for (const int64_t step : steps) {
+    if (step < 2) break;
+    std::vector<IntExpr::Term> high, low;
+    for (const auto& t : a.terms()) {
+      const int64_t rest = t.atoms.empty()             ? t.coefficient - floor_quotient(t.coefficient, step) * step
+                           : t.coefficient % step == 0 ? 0
+                                                       : t.coefficient;
+      if (rest != 0) low.push_back({rest, t.atoms});
+      if (rest != t.coefficient) high.push_back({(t.coefficient - rest) / step, t.atoms});
+    }
+    Steps found{IntExpr::of_terms(std::move(high)), IntExpr::of_terms(std::move(low)), step};
+    if (found.low.constant()) continue;
+    if (proves_nonnegative(found.low, ranges) && proves_nonnegative(step - 1 - found.low, ranges)) return found;
+  }
+  return std::nullopt;
+}
+
 IntExpr floordiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (b.is(1)) return a;
   if (auto x = a.constant(), y = b.constant(); x && y) return floor_quotient(*x, *y);
@@ -356,6 +388,8 @@ IntExpr floordiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges)) return quotient;
   if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges)) return quotient - 1;
   if (const auto near = divide_nearest(a, b, ranges)) return near->quotient;
+  if (const auto steps = divide_in_steps(remainder, b, ranges))
+    return quotient + floordiv(steps->high, *b.constant() / steps->step, ranges);
   return quotient + IntExprBuilder::of_atom(AtomKind::FloorDiv, remainder, b);
 }
 
@@ -367,6 +401,8 @@ IntExpr mod(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges)) return remainder;
   if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges)) return remainder + b;
   if (const auto near = divide_nearest(a, b, ranges)) return near->remainder;
+  if (const auto steps = divide_in_steps(remainder, b, ranges))
+    return steps->step * mod(steps->high, *b.constant() / steps->step, ranges) + steps->low;
   return IntExprBuilder::of_atom(AtomKind::Mod, remainder, b);
 }
 

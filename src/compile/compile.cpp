@@ -11,6 +11,9 @@
 #include "compile/custom.hpp"
 #include "compile/lower_groups.hpp"
 #include "compile/state.hpp"
+#include "graph/short_results.hpp"
+#include "plan/channels_last.hpp"
+#include "plan/predict.hpp"
 #include "plan/turned_copies.hpp"
 #include "schedule/schedule.hpp"
 
@@ -78,6 +81,12 @@ SizeBinding estimated_sizes(const Graph& graph, const SizeBinding& given) {
 
 constexpr int kMostSplits = 4;
 
+// Two kernels may be predicted to take so much longer than one, which spills.
+constexpr double kMostOfASplit = 1.5;
+
+// Without what spills cost.
+double predicted_us(const Executable::State& state) { return plan::predict(state.graph, state.plan, state.target).us; }
+
 // Spilled bytes of a thread, of the kernel that spills most.
 int64_t spilled_bytes(const Executable::State& state) {
   int64_t most = 0;
@@ -141,8 +150,9 @@ static Graph for_device(const Graph& graph, const Machine& device, const SizeBin
   Graph simple = simplify(graph);
   const bool has_units = device.is_gpu && !device.opencl && device.gpu_facts.compute >= 80;
   if (has_units) simple = with_products_in_bf16(std::move(simple), sizes);
-  return store_for_custom(with_local_reductions(device.is_gpu ? simple : simplify(with_windows_in_steps(simple)),
-                                                most_local(device), !device.is_gpu));
+  if (!device.is_gpu) simple = simplify(with_windows_in_steps(simple));
+  simple = with_local_reductions(std::move(simple), most_local(device), !device.is_gpu, has_units);
+  return store_for_custom(with_short_results_apart(simple));
 }
 
 Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options) {
@@ -157,7 +167,10 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
   CompileOptions complete = options;
   complete.sizes = estimated_sizes(simplified, options.sizes);
   plan::Options target = plan_options(device, complete);
-  if (auto copied = clock.stage("plan", [&] { return plan::with_turned_copies(simplified, target); })) {
+  if (auto copied = clock.stage("plan", [&] {
+        return device.is_gpu ? plan::with_channels_last(simplified, target)
+                             : plan::with_turned_copies(simplified, target);
+      })) {
     simplified = std::move(copied->graph);
     target.splits = std::move(copied->splits);
     verify(simplified);
@@ -168,7 +181,8 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
   for (int again = 0; again < kMostSplits && !state->splits.empty(); ++again) {
     target.splits.insert(target.splits.end(), state->splits.begin(), state->splits.end());
     const std::shared_ptr<Executable::State> next = build(simplified, device, complete, target, state->times);
-    if (spilled_bytes(*next) >= spilled_bytes(*state)) break;
+    if (spilled_bytes(*next) >= spilled_bytes(*state) || predicted_us(*next) > kMostOfASplit * predicted_us(*state))
+      break;
     state = next;
   }
   Executable executable;

@@ -194,9 +194,9 @@ Graph store_for_custom(const Graph& graph);
 
 // The same with reductions of at most `most` elements made local if they reduce a value of two
 // arrays, each broadcast along an axis of the other; matrix products of more than 8 terms are not.
-// `in_tiles`: nor are convolutions of many channels. Else sums of short rows are local too, where
-// one result of each is all that is needed.
-Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles);
+// `in_tiles`: nor are convolutions of many channels, with `units` those of halves. Without
+// `in_tiles` sums of short rows are local too, where one result of each is all that is needed.
+Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units);
 // The same with sums and extrema over long windows written as sums and extrema of shorter ones.
 Graph with_windows_in_steps(const Graph& graph);
 // The same with large products that may be less exact than f32 as products of parts in bf16, for

@@ -1,4 +1,4 @@
-// A copy of a graph, some of whose nodes are written in another way. Internal to this folder.
+// A copy of a graph, some of whose nodes are written in another way.
 #pragma once
 
 #include <utility>

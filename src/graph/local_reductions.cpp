@@ -95,10 +95,21 @@ bool is_product_of_halves(const Graph& graph, const Node& reduce) {
     return false;
   return std::all_of(product.args.begin(), product.args.end(), [&](NodeId factor) {
     while (graph.at(factor).kind == NodeKind::Broadcast || graph.at(factor).kind == NodeKind::Reshape ||
-           graph.at(factor).kind == NodeKind::Permute)
+           graph.at(factor).kind == NodeKind::Permute || graph.at(factor).kind == NodeKind::Window)
       factor = graph.at(factor).args[0];
     const Node& cast = graph.at(factor);
     return cast.kind == NodeKind::Cast && cast.dtype == DType::F32 && is_small_float(graph.at(cast.args[0]).dtype);
+  });
+}
+
+// Whether it sums over an axis in words of 16 bytes, as over channels: matrix units get those by
+// asynchronous copies, and elements of windows one by one.
+bool sums_words(const Graph& graph, const Node& reduce) {
+  constexpr int64_t kWord = 8, kFewest = 16;
+  const Shape& shape = graph.at(reduce.args[0]).shape;
+  return std::any_of(reduce.axes.begin(), reduce.axes.end(), [&](int axis) {
+    const int64_t size = shape[static_cast<size_t>(axis)].constant().value_or(0);
+    return size >= kFewest && size % kWord == 0;
   });
 }
 
@@ -217,12 +228,13 @@ class ShortRows {
 
 }  // namespace
 
-Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles) {
+Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units) {
   std::optional<ShortRows> short_rows;
   if (!in_tiles) short_rows.emplace(graph);  // lanes of a CPU go along rows, or across them
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    if (in_tiles && node.local && is_dense(graph, node)) graph.nodes[i].local = false;
+    const bool by_units = units && is_product_of_halves(graph, node) && sums_words(graph, node);
+    if (node.local && is_dense(graph, node) && (in_tiles || by_units)) graph.nodes[i].local = false;
     if (short_rows && short_rows->has(static_cast<NodeId>(i))) graph.nodes[i].local = true;
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, most) &&
         !is_product_of_halves(graph, node) && (is_short(graph, node, kFewTerms) || !is_dense(graph, node)) &&

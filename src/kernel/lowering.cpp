@@ -123,12 +123,21 @@ std::vector<schedule::Guard> Lowering::guards_of(const Placement& placement, con
   return guards;
 }
 
+// Whether the first condition is the second one and maybe more.
+static bool implies(const Kernel& kernel, ExprId mask, ExprId condition) {
+  if (mask == condition) return true;
+  const auto* both = mask == kNoExpr ? nullptr : kernel.at(mask).get_if<Apply>();
+  return both && both->op == Op::And &&
+         std::any_of(both->args.begin(), both->args.end(), [&](ExprId arg) { return implies(kernel, arg, condition); });
+}
+
 // An element that is only read has the 0 of its mask.
 ExprId Lowering::or_zero(ExprId value, ExprId inside, int buffer) {
   if (inside == kNoExpr) return value;
   const DType in_panel = kernel_.buffers[static_cast<size_t>(buffer)].dtype;
   const Load* const load = builder_.loaded(value);
-  if (load && load->mask == inside && kernel_.is_zero(load->other) && kernel_.dtype_of(load->access) == in_panel)
+  if (load && implies(kernel_, load->mask, inside) && kernel_.is_zero(load->other) &&
+      kernel_.dtype_of(load->access) == in_panel)
     return value;
   return builder_.apply(Op::Where,
                         {inside, value, builder_.constant(neutral(ReduceKind::Sum, compute_type(in_panel)))});

@@ -28,7 +28,7 @@ class Search {
     options_.target.threads = schedule::kThreadsOfACpu;
   }
 
-  std::optional<TurnedCopies> run() {
+  std::optional<StoredCopies> run() {
     if (!may_pay(made_.graph)) return std::nullopt;
     int copies = 0;
     while (copies < kMostCopies && copy_one()) ++copies;
@@ -59,7 +59,7 @@ class Search {
     const Graph& graph = made_.graph;
     const Plan plan = make_plan(graph, options_);
     const Prediction own = predict(graph, plan, options_);
-    std::optional<TurnedCopies> best;
+    std::optional<StoredCopies> best;
     double least = 0;
     for (const FusionGroup* group : one_by_one(plan)) {
       if (!group->schedule || group->strategy() == Strategy::Custom) continue;
@@ -67,7 +67,7 @@ class Search {
       if (!is_slow(graph, *group, cost, own.facts)) continue;
       const double group_us = cost.us;
       for (const NodeId view : turned_views(graph, *group)) {
-        TurnedCopies with = copied(*group, view);
+        StoredCopies with = copied(*group, view);
         Options other = options_;
         other.splits = with.splits;
         const double saved = own.us - predict(with.graph, make_plan(with.graph, other), other).us;
@@ -108,11 +108,11 @@ class Search {
   }
 
   // With a copy behind the view.
-  TurnedCopies copied(const FusionGroup& group, NodeId view) const {
+  StoredCopies copied(const FusionGroup& group, NodeId view) const {
     const Graph& from = made_.graph;
     const NodeId copy = view + 1;
     const auto moved = [&](NodeId id) { return id > view ? id + 1 : id; };
-    TurnedCopies made{from, made_.splits};
+    StoredCopies made{from, made_.splits};
     for (Node& node : made.graph.nodes)
       for (NodeId& arg : node.args) arg = arg == view ? copy : moved(arg);
     for (std::vector<NodeId>* ids : {&made.graph.inputs, &made.graph.outputs})
@@ -155,12 +155,12 @@ class Search {
   }
 
   Options options_;
-  TurnedCopies made_;
+  StoredCopies made_;
 };
 
 }  // namespace
 
-std::optional<TurnedCopies> with_turned_copies(const Graph& graph, const Options& options) {
+std::optional<StoredCopies> with_turned_copies(const Graph& graph, const Options& options) {
   const bool chooses = options.fuse && options.depth == 0 && options.tuning == Tuning{};
   if (!chooses || options.target.gpu || options.target.plain) return std::nullopt;
   return Search(graph, options).run();

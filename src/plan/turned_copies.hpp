@@ -10,18 +10,12 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
-#include "plan/plan.hpp"
+#include "plan/stored_copies.hpp"
 
 namespace smelt::plan {
 
-struct TurnedCopies {
-  Graph graph;
-  std::vector<Split> splits;  // keep the copies apart from what reads them
-};
-
 // Nothing where the graph does best as it is.
-std::optional<TurnedCopies> with_turned_copies(const Graph& graph, const Options& options);
+std::optional<StoredCopies> with_turned_copies(const Graph& graph, const Options& options);
 
 }  // namespace smelt::plan

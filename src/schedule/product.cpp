@@ -211,10 +211,17 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
   return any ? half.value_or(of_f8) : half;
 }
 
-// What a factor is computed from, past moves and casts.
+static bool pads_with_zeros(const Graph& graph, const Node& node) {
+  if (node.kind != NodeKind::Pad) return false;
+  const Node& value = graph.at(node.args[1]);
+  return value.kind == NodeKind::Constant && !value.constant.as_bool();
+}
+
+// What a factor is computed from, past moves, casts and zeros around it.
 static NodeId source_of(const Graph& graph, const Group& group, NodeId factor) {
   const auto is_member = [&](NodeId id) { return std::binary_search(group.nodes.begin(), group.nodes.end(), id); };
-  while (is_view(graph.at(factor).kind) || (is_member(factor) && graph.at(factor).kind == NodeKind::Cast))
+  while (is_view(graph.at(factor).kind) || pads_with_zeros(graph, graph.at(factor)) ||
+         (is_member(factor) && graph.at(factor).kind == NodeKind::Cast))
     factor = graph.at(factor).args[0];
   return factor;
 }
@@ -231,7 +238,12 @@ bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& s
 }
 
 bool comes_in_boxes(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor, DType units) {
-  return is_copied_wide(graph, group, sizes, factor) && graph.at(source_of(graph, group, factor)).dtype == units;
+  const NodeId source = source_of(graph, group, factor);
+  if (!is_copied_wide(graph, group, sizes, factor) || graph.at(source).dtype != units) return false;
+  // A part of several lines of an image, and what is around it, is no box.
+  for (; factor != source; factor = graph.at(factor).args[0])
+    if (graph.at(factor).kind == NodeKind::Window || graph.at(factor).kind == NodeKind::Pad) return false;
+  return true;
 }
 
 std::optional<std::pair<DType, DType>> bytes_of_factors(const Graph& graph, const Group& group,

@@ -28,10 +28,10 @@ struct Lies {
   }
 };
 
-const std::vector<Lies> kWithGaps{{{200, 150}, {300, 1}},        {{200, 150}, {151, 1}},   {{129, 256}, {260, 1}},
-                                  {{150, 200}, {1, 300}},        {{20, 30, 64}, {3000, 100, 1}},
-                                  {{20, 30, 64}, {1920, 64, 1}}, {{20, 64, 30}, {3000, 1, 100}},
-                                  {{30000, 3}, {4, 1}},          {{1, 200, 150}, {7, 300, 1}}};
+const std::vector<Lies> kWithGaps{
+    {{200, 150}, {300, 1}},         {{200, 150}, {151, 1}},         {{129, 256}, {260, 1}},
+    {{150, 200}, {1, 300}},         {{20, 30, 64}, {3000, 100, 1}}, {{20, 30, 64}, {1920, 64, 1}},
+    {{20, 64, 30}, {3000, 1, 100}}, {{30000, 3}, {4, 1}},           {{1, 200, 150}, {7, 300, 1}}};
 
 // What is read although it is no element shows as NaN.
 std::vector<float> values_of(const Lies& lies) {
@@ -43,7 +43,8 @@ std::vector<float> values_of(const Lies& lies) {
       memory[at] = static_cast<float>(count++ * 7919 % 1009) / 64 - 5;
       return;
     }
-    for (int64_t i = 0; i < lies.dims[axis]; ++i) self(self, axis + 1, at + static_cast<size_t>(i * lies.strides[axis]));
+    for (int64_t i = 0; i < lies.dims[axis]; ++i)
+      self(self, axis + 1, at + static_cast<size_t>(i * lies.strides[axis]));
   };
   fill(fill, 0, 0);
   return memory;
@@ -136,7 +137,8 @@ TEST(Gaps, AreStridesOfAnInput) {
   graph.nodes = {input, cast};
   graph.inputs = {0};
   graph.outputs = {1};
-  const Graph rows = with_input_layouts(graph, {{{}, {20, 5, 1}}}), turned = with_input_layouts(graph, {{{0, 2, 1}, {20, 3, 1}}});
+  const Graph rows = with_input_layouts(graph, {{{}, {20, 5, 1}}}),
+              turned = with_input_layouts(graph, {{{0, 2, 1}, {20, 3, 1}}});
   verify(rows), verify(turned);
   EXPECT_EQ(print(rows), "%0 = input f32[2, 3, 4] x strides=[20, 5, 1]\n%1 = cast f64[2, 3, 4] %0\nreturn %1\n");
   EXPECT_EQ(print(turned),

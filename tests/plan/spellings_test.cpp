@@ -18,6 +18,8 @@
 #include "frontends/language.hpp"
 #include "graph/bounds.hpp"
 #include "graph/graph.hpp"
+#include "graph/short_results.hpp"
+#include "plan/channels_last.hpp"
 #include "plan/plan.hpp"
 #include "plan/turned_copies.hpp"
 #include "schedule/candidates.hpp"
@@ -69,8 +71,9 @@ Work work_of(const std::string& program, const Where& where) {
   // As compile() prepares it.
   const Graph simple = simplify(lang::parse_program(program, "<pair>"));
   Graph graph = with_local_reductions(where.gpu ? simple : simplify(with_windows_in_steps(simple)), where.gpu ? 64 : 8,
-                                      !where.gpu);
-  if (auto copied = plan::with_turned_copies(graph, options)) {
+                                      !where.gpu, where.gpu);
+  graph = with_short_results_apart(graph);
+  if (auto copied = where.gpu ? plan::with_channels_last(graph, options) : plan::with_turned_copies(graph, options)) {
     graph = std::move(copied->graph);
     options.splits = std::move(copied->splits);
   }

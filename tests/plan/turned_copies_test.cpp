@@ -18,7 +18,7 @@ Options for_cpu() {
 
 Graph graph_of(const std::string& program) { return simplify(lang::parse_program(program, "<test>")); }
 
-Plan planned(const TurnedCopies& copied) {
+Plan planned(const StoredCopies& copied) {
   Options options = for_cpu();
   options.splits = copied.splits;
   Plan plan = make_plan(copied.graph, options);

@@ -249,6 +249,35 @@ TEST_F(EmulatedProducts, FewResultsOfManyTerms) {
   check("input x: f32[70000, 5]\ninput y: f32[70000, 6]\nreturn x.T @ y\n", {x, y});
 }
 
+// Images with their channels first and last, few and many of them, windows of every kind, and what
+// follows.
+TEST_F(EmulatedProducts, ConvolutionsOfHalves) {
+  const SizeBinding many{{"B"_size, 500}};
+  CompileOptions options;
+  options.sizes = many;
+  struct Convolution {
+    const char* how;
+    Dims image, weights;
+  };
+  for (const auto& [how, image, weights] :
+       {Convolution{"conv(x, w, padding=1)", {3, 32, 13, 11}, {40, 32, 3, 3}},
+        {"relu(conv(x, w, padding=2, stride=2) + 1)", {2, 16, 21, 16}, {24, 16, 5, 5}},
+        {"conv(x, w, dilation=2)", {2, 24, 17, 19}, {16, 24, 3, 3}},
+        {"sum(x), conv(x, w, padding=1)", {2, 16, 20, 18}, {32, 16, 3, 3}},
+        {"conv(x, w, padding=1)", {4, 64, 50}, {64, 64, 3}},
+        {"conv(permute(x, (0, 3, 1, 2)), w, padding=1)", {2, 15, 14, 16}, {16, 16, 3, 3}}}) {
+    std::string program;
+    for (const DType t : {DType::BF16, DType::F16}) {
+      program = fmt::format("input x: {0}[B, {1}]\ninput w: {0}[{2}]\nreturn {3}\n", name_of(t),
+                            fmt::join(image.begin() + 1, image.end(), ", "), fmt::join(weights, ", "), how);
+      const Tensor x = noise(t, image, 1), w = noise(t, weights, 2);
+      check(program, {x, w}, many);
+    }
+    const Executable made = compile(lang::parse_program(program, "conv.smelt"), gpu_.machine, options);
+    EXPECT_EQ(made.plan().groups.back().strategy(), schedule::Strategy::Product) << program;
+  }
+}
+
 // The same elements with gaps between the rows, which hold what is no number.
 Tensor with_gaps(const TensorView& rows, const Dims& strides) {
   int64_t last = 0;

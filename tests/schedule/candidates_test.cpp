@@ -32,7 +32,7 @@ struct Planned {
 Planned planned(const std::string& program, const SizeBinding& sizes = {}) {
   Planned p;
   p.options.sizes = sizes;
-  p.graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 64, false);
+  p.graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 64, false, true);
   p.plan = plan::make_plan(p.graph, p.options);
   return p;
 }
@@ -399,7 +399,7 @@ std::vector<std::string> on_a_cpu(const std::string& program, int threads = 2) {
   p.options = {};
   p.options.target.threads = threads;
   p.options.target.vector_bits = 512;
-  p.graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 8, true);
+  p.graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 8, true, false);
   p.plan = plan::make_plan(p.graph, p.options);
   const plan::FusionGroup& group = p.plan.groups.back();
   std::vector<Candidate> all = candidates_of(p, group);

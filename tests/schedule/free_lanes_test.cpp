@@ -9,7 +9,7 @@ namespace smelt::schedule {
 namespace {
 
 int lanes_of(const std::string& program, int vector_bits) {
-  const Graph graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 8, true);
+  const Graph graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 8, true, false);
   plan::Options options;
   options.target.threads = 16;
   options.target.vector_bits = vector_bits;

@@ -12,7 +12,7 @@ class Planned {
  public:
   explicit Planned(const std::string& program) {
     options_.target = {"cuda", true, 132, 256, 0, 60 << 20, 0, 90, 227 << 10, true};
-    graph_ = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 64, false);
+    graph_ = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 64, false, true);
     plan_ = plan::make_plan(graph_, options_);
   }
   Schedule only() const {

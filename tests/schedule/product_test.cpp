@@ -16,7 +16,7 @@ std::optional<Product> product_of(const std::string& program) {
   plan::Options options;
   options.target.threads = kThreads;
   options.target.vector_bits = 512;
-  const Graph graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 8, true);
+  const Graph graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 8, true, false);
   return plan::make_plan(graph, options).groups.at(0).schedule->product;
 }
 
