@@ -21,8 +21,9 @@ demo: ## installs what is missing, builds, fuses and benchmarks the three exampl
 	@bash scripts/build.sh build/release $(JOBS) smelt
 	@bash scripts/demo.sh build/release/smelt
 
-test: ## installs what is missing, builds, runs every test
+test: ## installs what is missing, builds, runs every test; TORCH=1: those of torch.compile too (fetches torch, 5.4 GB on disk)
 	@bash scripts/setup.sh test
+	$(if $(TORCH),@bash scripts/torch.sh build/python)
 	@$(call configure,release,-DSMELT_TESTS=ON $(python))
 	@bash scripts/build.sh build/release $(JOBS)
 	@ctest --preset release -j $(JOBS)

@@ -120,8 +120,11 @@ def _hint(symbol: str, piece: Piece) -> int:
                 if isinstance(size, torch.SymInt):
                     for known in size.node.expr.free_symbols:
                         if str(known) == symbol:
-                            unknown = known in free_unbacked_symbols(size)
-                            return _UNKNOWN if unknown else int(size.node.shape_env.size_hint(known))
+                            if known in free_unbacked_symbols(size):
+                                return _UNKNOWN
+                            shapes = size.node.shape_env
+                            hint = getattr(shapes, "optimization_hint", None) or shapes.size_hint  # torch 2.11 has size_hint only
+                            return int(hint(known))
     raise Unsupported(f"a size {symbol} that no tensor has")
 
 
