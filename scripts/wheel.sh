@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # A wheel of the Python package in build/wheels, named after the oldest glibc that it runs on. Usage: scripts/wheel.sh PYTHON
 #
-# auditwheel finds that glibc (manylinux_2_35 of what g++ 12 of Debian 12 compiles; manylinux_2_28 takes the image of that name). Without
-# auditwheel the wheel is for this machine's kind alone.
+# auditwheel finds that glibc: 2.28 or older for what g++ 12 of Debian 12 compiles, by python/src/old_glibc.cpp. Without auditwheel the
+# wheel is for this machine's kind alone.
 set -euo pipefail
 
-python=$1
+python=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # auditwheel starts patchelf elsewhere
 most=8388608 # bytes
 cd "${BASH_SOURCE[0]%/*}/.."
 rm -rf build/wheels && mkdir -p build/wheels/raw

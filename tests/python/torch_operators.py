@@ -27,6 +27,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Callable, Iterable, Iterator, Optional
 
 COLUMNS = ("float32", "gradient", "int64", "bool", "bfloat16")
+COMPARED = ("result", "gradient", "argument")
 FAILURES = ("wrong", "error", "crash", "timeout")
 SEED = 7
 SAMPLES = 4  # of an operator and dtype, on the page
@@ -158,7 +159,7 @@ class Checked:
         import torch
 
         valueless = self.op.name.startswith(("empty", "new_empty"))
-        for what, ours, theirs in zip(("result", "gradient", "argument"), made, expected):
+        for what, ours, theirs in zip(COMPARED, made, expected):
             if len(ours) != len(theirs):
                 return f"{len(ours)} {what}s for {len(theirs)}"
             for k, (a, b) in enumerate(zip(ours, theirs)):
@@ -199,7 +200,7 @@ class Checked:
             return t.detach().double().requires_grad_(t.requires_grad) if isinstance(t, torch.Tensor) and t.is_floating_point() else t
 
         try:
-            exact = self.run(self.call, torch.utils._pytree.tree_map(doubled, arguments))[0 if what == "result" else 1][k]
+            exact = self.run(self.call, torch.utils._pytree.tree_map(doubled, arguments))[COMPARED.index(what)][k]
         except Exception:
             return False
         if not exact.is_floating_point() or exact.shape != a.shape:
