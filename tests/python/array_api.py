@@ -3,11 +3,13 @@
 
     SMELT_ARRAY_API_TESTS=FOLDER tests/python/array_api.py [--max-examples 200] [other arguments of pytest]
 
-FOLDER is a clone of the suite with its submodule. The run is of version 2024.12 without complex dtypes; the expected failures are in
-array_api_xfails.txt, each with its reason, and the cases of complex numbers in array_api_skips.txt. Of the
-extensions, linalg is there in part (tests/python/test_linalg.py), fft is not. Exit 77: there is no suite.
+FOLDER is a clone of the suite with its submodule; it requires pytest-json-report and ndindex. The run is of version
+2024.12 without complex dtypes; the expected failures are in array_api_xfails.txt, each with its reason, and the cases
+of complex numbers in array_api_skips.txt. Of the extensions, linalg is there in part (tests/python/test_linalg.py),
+fft is not. Exit 77: there is no suite, or not what it requires.
 """
 
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -24,6 +26,10 @@ def main() -> int:
     suite = os.environ.get("SMELT_ARRAY_API_TESTS", "")
     if not pathlib.Path(suite, "array_api_tests").is_dir():
         print("the suite of the Array API is not here: SMELT_ARRAY_API_TESTS names its folder")
+        return 77
+    missing = [name for name in ("pytest_jsonreport", "ndindex", "hypothesis") if importlib.util.find_spec(name) is None]
+    if missing:
+        print("the suite of the Array API requires", ", ".join(missing))
         return 77
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder, "array-api-tests")
