@@ -1,6 +1,8 @@
-// Lets a module that is linked on a newer Linux load on glibc 2.28 (manylinux_2_28). Functions have got new versions in glibc since, and a
-// linked file requires the version of the system it was linked on. The module and the static libstdc++ in it find the functions of this
-// file first, which are visible in the module only and call the first version. tests/python/test_wheel.py finds versions that are missing.
+// Lets a module that is linked on a newer Linux load on glibc 2.28 (manylinux_2_28). Functions have
+// got new versions in glibc since, and a linked file requires the version of the system it was
+// linked on. The module and the static libstdc++ in it find the functions of this file first, which
+// are visible in the module only and call the first version. tests/python/test_wheel.py finds
+// versions that are missing.
 #include <climits>  // which defines __GLIBC__, and declares none of the functions
 
 #if defined(__GLIBC__) && defined(__x86_64__)
