@@ -73,12 +73,19 @@ def _masked(x: Array, keys: Any) -> Array:
         raise IndexError("a mask is the only index of its array\nhelp: smelt.where(mask, x, y) has no such limit")
     mask = _array(arrays[0])
     looked_at(mask, "x[mask]")
-    if mask.ndim > x.ndim or any(int(m) != int(n) for m, n in zip(mask.shape, x.shape)):
-        raise IndexError(f"the mask is {mask.describe()}, and the array {x.describe()}")
+    _fits(mask, x)
+    if mask.ndim and mask.size == 0:
+        return _smelt.call("reshape", _smelt.subscript(x, (slice(0, 0),)), (0, *x.shape[mask.ndim :]))
     rest = tuple(x.shape[mask.ndim :])
     rows = _smelt.call("reshape", x, (-1, *rest) if mask.size and all(rest) else (mask.size, *rest))
     chosen = _search.true_places(_smelt.call("reshape", mask, (mask.size,)))
     return _smelt.call("take", rows, chosen, 0)
+
+
+def _fits(mask: Array, x: Array) -> None:
+    # By the standard an axis of a mask may also be of size 0: it chooses nothing.
+    if mask.ndim > x.ndim or any(int(m) not in (0, int(n)) for m, n in zip(mask.shape, x.shape)):
+        raise IndexError(f"the mask is {mask.describe()}, and the array {x.describe()}")
 
 
 def _gathered(x: Array, keys: Any) -> Array:

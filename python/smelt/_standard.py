@@ -151,6 +151,8 @@ def eye(n_rows: int, n_cols: Optional[int] = None, /, *, k: int = 0, dtype: Any 
     columns = n_rows if n_cols is None else n_cols
     rows = _call("arange", 0, n_rows, 1, _smelt.int64)
     places = _call("arange", 0, columns, 1, _smelt.int64)
+    if isinstance(k, int) and not -(2**62) < k < 2**62:  # no array has such a diagonal, and k is no int64
+        k = 2**62 if k > 0 else -(2**62)
     on = _call("expand_dims", rows, 1) + k == _call("expand_dims", places, 0)
     return _device(_call("astype", on, _smelt.dtype(dtype or _smelt.float32)), device)
 

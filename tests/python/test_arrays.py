@@ -64,6 +64,23 @@ def test_subscripts_are_those_of_numpy(key):
     np.testing.assert_array_equal(np.asarray(smelt.asarray(x)[key]), x[key])
 
 
+def test_masks_of_no_elements_choose_nothing():
+    # By the Array API standard. NumPy has that of arrays whose axis is of size 0, too.
+    x = smelt.reshape(smelt.arange(12), (3, 4))
+    for shape, rest in (((0,), (0, 4)), ((0, 4), (0,)), ((3, 0), (0,)), ((0, 0), (0,))):
+        assert x[smelt.zeros(shape, dtype=smelt.bool)].shape == rest, shape
+    for shape in ((2,), (3, 1), (0, 5), (3, 4, 0)):
+        with pytest.raises(IndexError, match="the mask is"):
+            x[smelt.zeros(shape, dtype=smelt.bool)]
+
+
+@pytest.mark.parametrize("k", [2**63, -(2**63) - 1, 2**80, 5, -5, 1, 0])
+def test_identities_have_any_diagonal(k):
+    for rows, columns in ((2, 3), (0, 0), (4, 1)):
+        wanted = [[float(j - i == k) for j in range(columns)] for i in range(rows)]
+        assert smelt.eye(rows, columns, k=k).numpy().tolist() == wanted
+
+
 def test_subscripts_that_do_not_fit():
     a = smelt.asarray(np.zeros((3, 4), "f4"))
     for key in ((0, 0, 0), ([0], [1], [2]), np.zeros(4, bool), (..., ...)):
