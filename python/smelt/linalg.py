@@ -1,4 +1,4 @@
-"""The extension linalg of the Array API standard, as far as smelt has it: without qr, eigh, eigvalsh, svd and what follows from them."""
+"""The extension linalg of the Array API standard."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 from . import _smelt, _standard
 from ._array import Array
+from ._dtypes import finfo
 from ._smelt import UserError
 from ._standard import matmul as matmul, matrix_transpose as matrix_transpose, tensordot as tensordot, vecdot as vecdot
 
 __all__ = [
-    "cholesky", "cross", "det", "diagonal", "inv", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "outer", "slogdet", "solve",
-    "tensordot", "trace", "vecdot", "vector_norm",
+    "cholesky", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
+    "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot", "vector_norm",
 ]
 
 _call = _smelt.call
@@ -28,14 +29,42 @@ class SlogdetResult(tuple):  # type: ignore[type-arg]
 
     __slots__ = ()
     _fields = ("sign", "logabsdet")
+    sign: Array = property(lambda self: self[0])  # type: ignore[assignment]
+    logabsdet: Array = property(lambda self: self[1])  # type: ignore[assignment]
 
-    @property
-    def sign(self) -> Array:
-        return self[0]  # type: ignore[no-any-return]
 
-    @property
-    def logabsdet(self) -> Array:
-        return self[1]  # type: ignore[no-any-return]
+class QRResult(tuple):  # type: ignore[type-arg]
+    """What qr() gives."""
+
+    __slots__ = ()
+    _fields = ("Q", "R")
+    Q: Array = property(lambda self: self[0])  # type: ignore[assignment]
+    R: Array = property(lambda self: self[1])  # type: ignore[assignment]
+
+
+class EighResult(tuple):  # type: ignore[type-arg]
+    """What eigh() gives."""
+
+    __slots__ = ()
+    _fields = ("eigenvalues", "eigenvectors")
+    eigenvalues: Array = property(lambda self: self[0])  # type: ignore[assignment]
+    eigenvectors: Array = property(lambda self: self[1])  # type: ignore[assignment]
+
+
+class SVDResult(tuple):  # type: ignore[type-arg]
+    """What svd() gives."""
+
+    __slots__ = ()
+    _fields = ("U", "S", "Vh")
+    U: Array = property(lambda self: self[0])  # type: ignore[assignment]
+    S: Array = property(lambda self: self[1])  # type: ignore[assignment]
+    Vh: Array = property(lambda self: self[2])  # type: ignore[assignment]
+
+
+def _matrix(name: str, x: Array) -> Array:
+    if x.ndim < 2:
+        raise UserError(f"{name}: {x.describe()} is no matrix, nor a stack of them")
+    return x
 
 
 def _square(name: str, x: Array) -> Array:
@@ -82,11 +111,16 @@ def vector_norm(x: Array, /, *, axis: Axes = None, keepdims: bool = False, ord: 
 
 
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Union[str, float] = "fro") -> Array:
-    """The norms of matrices: "fro", 1, -1, inf or -inf. Those by singular values are not there."""
+    """The norms of matrices: "fro", 1, -1, inf, -inf, and by singular values "nuc", 2 and -2."""
+    _matrix("matrix_norm", x)
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    if ord in ("nuc", 2, -2):
+        values = svdvals(x)
+        made = _standard.sum(values, axis=-1) if ord == "nuc" else (_standard.max if ord == 2 else _standard.min)(values, axis=-1)
+        return _call("reshape", made, (*x.shape[:-2], 1, 1)) if keepdims else made
     if ord not in (1, -1, math.inf, -math.inf):
-        raise UserError(f"matrix_norm: ord={ord!r} takes singular values, which smelt does not calculate\nhelp: 'fro', 1, -1, inf and -inf are there")
+        raise UserError(f"matrix_norm: ord={ord!r}\nhelp: 'fro', 'nuc', 1, -1, 2, -2, inf and -inf are there")
     along = -2 if ord in (1, -1) else -1
     sums = _standard.sum(_standard.abs(x), axis=along, keepdims=True)
     return (_standard.max if ord in (1, math.inf) else _standard.min)(sums, axis=(-2, -1), keepdims=keepdims)
@@ -164,3 +198,53 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """The lower triangular L of L @ L.T == x, or its transpose."""
     lower: Array = _smelt.cholesky(_square("cholesky", x))
     return matrix_transpose(lower) if upper else lower
+
+
+def qr(x: Array, /, *, mode: str = "reduced") -> QRResult:
+    """Q with orthonormal columns and upper triangular R of Q @ R == x; Q is square where mode is "complete"."""
+    if mode not in ("reduced", "complete"):
+        raise UserError(f"qr: mode={mode!r}\nhelp: 'reduced' and 'complete' are there")
+    return QRResult(_smelt.qr(_matrix("qr", x), mode == "complete"))
+
+
+def eigh(x: Array, /) -> EighResult:
+    """The eigenvalues of symmetric matrices, ascending, and their eigenvectors in columns. Only the lower triangles are read."""
+    return EighResult(_smelt.eigh(_square("eigh", x), True))
+
+
+def eigvalsh(x: Array, /) -> Array:
+    """The eigenvalues of symmetric matrices, ascending. Only the lower triangles are read."""
+    return _smelt.eigh(_square("eigvalsh", x), False)[0]
+
+
+def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
+    """The singular values S, descending, with U and Vh of (U * S) @ Vh == x; these are square where full_matrices."""
+    return SVDResult(_smelt.svd(_matrix("svd", x), full_matrices))
+
+
+def svdvals(x: Array, /) -> Array:
+    """The singular values, descending."""
+    return _smelt.svdvals(_matrix("svdvals", x))[0]
+
+
+def _cutoff(x: Array, values: Array, rtol: Any) -> Array:
+    # Singular values from here on are zeros that were rounded.
+    if rtol is None:
+        rtol = max(int(n) for n in x.shape[-2:]) * finfo(x.dtype).eps
+    rtol = _standard.expand_dims(rtol, axis=-1) if isinstance(rtol, Array) and rtol.ndim else rtol
+    made: Array = values[..., :1] * rtol
+    return made
+
+
+def matrix_rank(x: Array, /, *, rtol: Union[None, float, Array] = None) -> Array:
+    """How many singular values are above rtol times the largest."""
+    values = svdvals(x)
+    return _standard.sum(_call("astype", values > _cutoff(x, values, rtol), _smelt.int64), axis=-1)
+
+
+def pinv(x: Array, /, *, rtol: Union[None, float, Array] = None) -> Array:
+    """The pseudo-inverses of Moore and Penrose; singular values of at most rtol times the largest count as 0."""
+    u, values, vh = svd(x, full_matrices=False)
+    kept = values > _cutoff(x, values, rtol)
+    inverses = _call("where", kept, 1 / _call("where", kept, values, 1), 0)
+    return matmul(matrix_transpose(vh), _standard.expand_dims(inverses, axis=-1) * matrix_transpose(u))

@@ -99,6 +99,7 @@ void bind_reports(nb::module_& m);
 void bind_kernels(nb::module_& m);
 void bind_llvm(nb::module_& m);
 void bind_linear(nb::module_& m);
+void bind_decompositions(nb::module_& m);
 void bind_torch(nb::module_& m);
 void bind_jax(nb::module_& m);
 

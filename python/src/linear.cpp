@@ -1,4 +1,4 @@
-// Factorizations of matrices, by loops on the CPU: fusion stops at them.
+// Triangular factorizations of matrices, by loops on the CPU: fusion stops at them.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

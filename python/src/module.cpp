@@ -16,6 +16,7 @@ NB_MODULE(_smelt, m) {
   bind_kernels(m);
   bind_llvm(m);
   bind_linear(m);
+  bind_decompositions(m);
   bind_torch(m);
   bind_jax(m);
 }
