@@ -92,16 +92,19 @@ struct Reflection {
     const auto height = static_cast<int64_t>(v.size());
     const int64_t width = a.columns - column;
     std::vector<double> products(static_cast<size_t>(width));
-    for (int64_t i = 0; i < height; ++i) add(v[static_cast<size_t>(i)], a.row(row + i) + column, products.data(), width);
-    for (int64_t i = 0; i < height; ++i) add(-tau * v[static_cast<size_t>(i)], products.data(), a.row(row + i) + column, width);
+    for (int64_t i = 0; i < height; ++i)
+      add(v[static_cast<size_t>(i)], a.row(row + i) + column, products.data(), width);
+    for (int64_t i = 0; i < height; ++i)
+      add(-tau * v[static_cast<size_t>(i)], products.data(), a.row(row + i) + column, width);
   }
 };
 
-// The product of reflections, the first of which is for rows from `offset` on, the next from the row
-// after that: its first columns.
+// The product of reflections, the first of which is for rows from `offset` on, the next from the
+// row after that: its first columns.
 Matrix product(const std::vector<Reflection>& reflections, int64_t offset, int64_t rows, int64_t columns) {
   Matrix q = identity(rows, columns);
-  for (auto k = static_cast<int64_t>(reflections.size()); k-- > 0;) reflections[static_cast<size_t>(k)].apply(q, k + offset, k + offset);
+  for (auto k = static_cast<int64_t>(reflections.size()); k-- > 0;)
+    reflections[static_cast<size_t>(k)].apply(q, k + offset, k + offset);
   return q;
 }
 
@@ -135,7 +138,8 @@ struct Eigen {
   Matrix vectors;  // a row each
 };
 
-// A symmetric matrix as Q T Q^T with T tridiagonal: T in its diagonal and in the elements beside it.
+// A symmetric matrix as Q T Q^T with T tridiagonal: T in its diagonal and in the elements beside
+// it.
 void make_tridiagonal(Matrix a, std::vector<double>& diagonal, std::vector<double>& beside, Matrix* q) {
   const int64_t n = a.rows;
   std::vector<Reflection> reflections;
@@ -144,7 +148,8 @@ void make_tridiagonal(Matrix a, std::vector<double>& diagonal, std::vector<doubl
     const Reflection& h = reflections.emplace_back(column_of(a, k, k + 1));
     const int64_t size = n - k - 1;
     w.assign(static_cast<size_t>(size), 0);
-    for (int64_t i = 0; i < size; ++i) w[static_cast<size_t>(i)] = h.tau * dot(a.row(k + 1 + i) + k + 1, h.v.data(), size);
+    for (int64_t i = 0; i < size; ++i)
+      w[static_cast<size_t>(i)] = h.tau * dot(a.row(k + 1 + i) + k + 1, h.v.data(), size);
     add(-h.tau / 2 * dot(w.data(), h.v.data(), size), h.v.data(), w.data(), size);
     for (int64_t i = 0; i < size; ++i) {
       double* const row = a.row(k + 1 + i) + k + 1;
@@ -258,8 +263,8 @@ void complete_rows(Matrix& basis, int64_t from) {
     for (int64_t j = 0; j < basis.columns; ++j) basis.at(i, j) = all.at(j, i);
 }
 
-// a = u diag(values) vh, of a matrix that has no fewer rows than columns: a = q r, and the rows of r
-// are turned until they are orthogonal.
+// a = u diag(values) vh, of a matrix that has no fewer rows than columns: a = q r, and the rows of
+// r are turned until they are orthogonal.
 Svd svd_of_tall(const Matrix& a, bool full, bool with_vectors) {
   const int64_t n = a.columns;
   Qr parts = qr(a, full ? a.rows : n, with_vectors);
@@ -365,7 +370,9 @@ Custom qr_of(bool complete) {
   const auto wide = [complete](int64_t rows, int64_t columns) { return complete ? rows : std::min(rows, columns); };
   return operation(
       complete ? "qr_complete" : "qr",
-      [wide](int64_t m, int64_t n) { return Shapes{{m, wide(m, n)}, {wide(m, n), n}}; },
+      [wide](int64_t m, int64_t n) {
+        return Shapes{{m, wide(m, n)}, {wide(m, n), n}};
+      },
       [wide](Matrix a, int exponent) {
         const int64_t columns = wide(a.rows, a.columns);
         Qr made = qr(std::move(a), columns);
@@ -376,7 +383,9 @@ Custom qr_of(bool complete) {
 Custom eigh(bool with_vectors) {
   return operation(
       with_vectors ? "eigh" : "eigvalsh",
-      [with_vectors](int64_t n, int64_t) { return with_vectors ? Shapes{{n}, {n, n}} : Shapes{{n}}; },
+      [with_vectors](int64_t n, int64_t) {
+        return with_vectors ? Shapes{{n}, {n, n}} : Shapes{{n}};
+      },
       [with_vectors](Matrix a, int exponent) {
         Eigen made = eigen(std::move(a), with_vectors);
         Results results{scaled(std::move(made.values), exponent)};
