@@ -181,11 +181,14 @@ Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {
   // A mask that all whole steps share says which lanes of the pieces are read.
   const auto known = vector_.forms->conditions.find(e.mask);
   const std::vector<bool>* active = known == vector_.forms->conditions.end() ? nullptr : &known->second;
-  if (!vector_.tail && (!mask || active))
+  if (!vector_.tail && (!mask || active)) {
+    if (access->holds.empty()) p.at = scope_of_load(p, *access);
     if (const auto raw = load_together(p, *access, active)) {
-      const Value value = from_memory(p.dtype, vector_.lanes, top(), *raw);
+      const Value value = from_memory(p.dtype, vector_.lanes, here(p), *raw);
       return mask ? op("select $C $a, $T $b, $T $c", value.dtype, {constant_mask(*active), value, *other}) : value;
     }
+    p.at.reset();
+  }
   if (!vector_.tail && mask && mask->lanes == 0)
     if (const auto value = load_where(p, *access, *mask, *other)) return *value;
   return load_lanes(p, *access, mask, other);

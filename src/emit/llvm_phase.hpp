@@ -30,13 +30,14 @@ namespace smelt::emit {
 
 // An array or scratch buffer being accessed.
 struct Place {
-  std::string base;     // "%p0"
-  DType dtype{};        // in memory
-  IntExpr offset;       // in elements
-  int resource = 0;     // for tracking what changes
-  bool always = false;  // readable whatever the sizes: rank 0
-  int scope = 0;        // of `base`
-  int least = 0;        // the outermost scope that may read it
+  std::string base;            // "%p0"
+  DType dtype{};               // in memory
+  IntExpr offset;              // in elements
+  int resource = 0;            // for tracking what changes
+  bool always = false;         // readable whatever the sizes: rank 0
+  int scope = 0;               // of `base`
+  int least = 0;               // the outermost scope that may read it
+  std::optional<int> at = {};  // the scope of a load of whole vectors; nothing: where the printer is
 };
 
 class PhasePrinter {
@@ -163,6 +164,8 @@ class PhasePrinter {
   std::string peeled_steps(const kernel::Loop& s, const Value& extent, const std::optional<Stream>& stream, int label);
 
   // llvm_pieces.cpp
+  int here(const Place& place) const { return place.at.value_or(top()); }
+  int scope_of_load(const Place& place, const kernel::LaneAccess& access) const;
   std::optional<std::string> load_together(const Place& place, const kernel::LaneAccess& access,
                                            const std::vector<bool>* active);
   std::string load_strided(const Place& place, int64_t step);

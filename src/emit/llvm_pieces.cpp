@@ -21,6 +21,14 @@ static std::optional<int64_t> phase_of(const LaneAccess& access, int lanes) {
   return whole && static_cast<int>(all.lanes.size()) == lanes ? std::optional(phase) : std::nullopt;
 }
 
+// The outermost scope in which all vectors of a load can be read: a loop inside of the vector loop
+// that does not move them finds them in registers.
+int PhasePrinter::scope_of_load(const Place& p, const LaneAccess& access) const {
+  int scope = std::max({p.scope, p.least, scope_of(p.offset), changing_scope(p.resource)});
+  for (const LaneAccess::Piece& piece : access.pieces) scope = std::max(scope, scope_of(piece.apart));
+  return p.always ? scope : std::max(scope, reading_scope());
+}
+
 // Nothing for what load_lanes() reads: neighbours, and gathers. `active`: the lanes that read.
 std::optional<std::string> PhasePrinter::load_together(const Place& p, const LaneAccess& access,
                                                        const std::vector<bool>* active) {
@@ -39,7 +47,7 @@ std::optional<std::string> PhasePrinter::load_together(const Place& p, const Lan
     }
     if (access.form == Form::Broadcast) return load_one(p);
     if (!neighbours) return load_strided(p, access.step);
-    return name(top(), fmt::format("load {}, ptr {}, align {}", type, pointer(p, p.offset).text, size_of(p.dtype)));
+    return name(here(p), fmt::format("load {}, ptr {}, align {}", type, pointer(p, p.offset).text, size_of(p.dtype)));
   };
   if (access.holds.empty()) return load();
   return either(all_hold(access.holds), type, load, [&] { return load_each(p, active); });
@@ -81,10 +89,10 @@ std::string PhasePrinter::load_each(const Place& p, const std::vector<bool>* act
 std::string PhasePrinter::load_one(const Place& p) {
   const std::string memory = memory_type(p.dtype), type = vector_of(memory, vector_.lanes);
   const Value at = pointer(p, p.offset);
-  const std::string one = name(top(), fmt::format("load {}, ptr {}, align {}", memory, at.text, size_of(p.dtype)));
-  const std::string first = name(top(), fmt::format("insertelement {} poison, {} {}, i64 0", type, memory, one));
-  return name(top(), fmt::format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type, first, type,
-                                 vector_.lanes));
+  const std::string one = name(here(p), fmt::format("load {}, ptr {}, align {}", memory, at.text, size_of(p.dtype)));
+  const std::string first = name(here(p), fmt::format("insertelement {} poison, {} {}, i64 0", type, memory, one));
+  return name(here(p), fmt::format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type, first, type,
+                                   vector_.lanes));
 }
 
 // What lies between neighbours is read too, in whole vectors. Nothing beyond the last lane's
@@ -96,7 +104,7 @@ std::string PhasePrinter::load_strided(const Place& given, int64_t step) {
   Place p = given;
   if (step < 0) {
     p.offset = p.offset + step * (lanes - 1);
-    return reversed(top(), memory, vector_.lanes, load_strided(p, -step));
+    return reversed(here(p), memory, vector_.lanes, load_strided(p, -step));
   }
   const bool whole = !vector_.tail;
   const auto part_of = [&](int64_t lane) { return lane * step / lanes; };
@@ -105,14 +113,15 @@ std::string PhasePrinter::load_strided(const Place& given, int64_t step) {
   };
   const auto read = [&](int64_t part) {
     const Value at = pointer(p, p.offset + first_of(part));
-    if (whole) return name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
+    if (whole) return name(here(p), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
     // Elements from here to the last lane's.
     const Value times = op("mul $T $a, $b", DType::I64, {vector_.left, constant(DType::I64, step)});
     const Value left = op("sub $T $a, $b", DType::I64, {times, constant(DType::I64, step - 1 + first_of(part))});
     const Value narrow = convert("trunc", left, DType::I32);
     const Value mask =
         op("icmp slt $T $a, $b", DType::Bool, {iota(vector_.lanes, DType::I32), splat(narrow, vector_.lanes)});
-    return name(top(), masked_call("load", memory, vector_.lanes, at.text, align, mask.text, "zeroinitializer", false));
+    return name(here(p),
+                masked_call("load", memory, vector_.lanes, at.text, align, mask.text, "zeroinitializer", false));
   };
   std::string result;
   for (int64_t part = 0; part < step; ++part) {
@@ -123,7 +132,7 @@ std::string PhasePrinter::load_strided(const Place& given, int64_t step) {
       order.push_back(part_of(lane) < part ? lane : part_of(lane) > part ? 0 : part == 0 ? place : lanes + place);
     }
     const bool once = part == 0;
-    result = shuffle(top(), type, once ? next : result, once ? "poison" : next, order);
+    result = shuffle(here(p), type, once ? next : result, once ? "poison" : next, order);
   }
   return result;
 }
@@ -136,14 +145,14 @@ std::string PhasePrinter::load_phase(const Place& p, int64_t step, int64_t low, 
   std::vector<std::string> vectors;
   for (int64_t v = 0; v < step; ++v) {
     const Value at = pointer(p, p.offset + low + v * lanes);
-    vectors.push_back(name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, size_of(p.dtype))));
+    vectors.push_back(name(here(p), fmt::format("load {}, ptr {}, align {}", type, at.text, size_of(p.dtype))));
   }
   for (; step % 2 == 0; step /= 2, phase /= 2) {
     std::vector<int64_t> order;
     for (int64_t lane = 0; lane < lanes; ++lane) order.push_back(2 * lane + phase % 2);
     std::vector<std::string> half;
     for (size_t v = 0; v < vectors.size(); v += 2)
-      half.push_back(shuffle(top(), type, vectors[v], vectors[v + 1], order));
+      half.push_back(shuffle(here(p), type, vectors[v], vectors[v + 1], order));
     vectors = std::move(half);
   }
   std::string result = vectors[0];
@@ -153,7 +162,7 @@ std::string PhasePrinter::load_phase(const Place& p, int64_t step, int64_t low, 
       const int64_t from = lane * step + phase, of = from / lanes;
       order.push_back(of == v ? lanes + from % lanes : v > 1 ? lane : of == 0 ? from : lane);
     }
-    result = shuffle(top(), type, result, vectors[static_cast<size_t>(v)], order);
+    result = shuffle(here(p), type, result, vectors[static_cast<size_t>(v)], order);
   }
   return result;
 }
@@ -169,12 +178,12 @@ std::string PhasePrinter::load_pieces(const Place& p, const std::vector<LaneAcce
     const std::string whole = vector_of(memory, static_cast<int>(count));
     const bool first = result == "poison";
     std::string own = read;
-    if (first || count != lanes) own = shuffle(top(), whole, read, "poison", from);
+    if (first || count != lanes) own = shuffle(here(p), whole, read, "poison", from);
     for (size_t lane = 0; lane < from.size(); ++lane) {
       const auto here = static_cast<int64_t>(lane);
       if (from[lane] >= 0) order[lane] = first ? here : lanes + (count != lanes ? here : from[lane]);
     }
-    result = first ? own : shuffle(top(), type, result, own, order);
+    result = first ? own : shuffle(here(p), type, result, own, order);
     for (size_t lane = 0; lane < from.size(); ++lane)
       if (order[lane] >= 0) order[lane] = static_cast<int64_t>(lane);
   };
@@ -189,7 +198,7 @@ std::string PhasePrinter::load_pieces(const Place& p, const std::vector<LaneAcce
       if (!any) continue;
       const Value at = pointer(p, p.offset + piece.apart + begin);
       const std::string whole = vector_of(memory, static_cast<int>(count));
-      add(name(top(), fmt::format("load {}, ptr {}, align {}", whole, at.text, align)), count, from);
+      add(name(here(p), fmt::format("load {}, ptr {}, align {}", whole, at.text, align)), count, from);
     }
   }
   return result;
@@ -218,17 +227,17 @@ std::string PhasePrinter::load_from_lines(const Place& p, int64_t behind) {
   const int64_t by = behind > line / 2 ? behind - line : behind;
   const std::string element = memory_type(p.dtype), wide = vector_of(element, lanes);
   const auto read = [&](int64_t from, int64_t count) {
-    return name(top(), fmt::format("load {}, ptr {}, align {}", vector_of(element, static_cast<int>(count)),
-                                   pointer(p, p.offset + from).text, size_of(p.dtype)));
+    return name(here(p), fmt::format("load {}, ptr {}, align {}", vector_of(element, static_cast<int>(count)),
+                                     pointer(p, p.offset + from).text, size_of(p.dtype)));
   };
-  const std::string here = read(-by, lanes), beside = read(by < 0 ? -by - line : lanes - by, line);
+  const std::string own = read(-by, lanes), beside = read(by < 0 ? -by - line : lanes - by, line);
   std::vector<int64_t> widened, order;
   for (int64_t i = 0; i < lanes; ++i) {
     widened.push_back(by > 0 ? (i < line ? i : -1) : (i < lanes - line ? -1 : i - (lanes - line)));
     order.push_back(by > 0 ? i + by : lanes + by + i);
   }
-  const std::string others = shuffle(top(), vector_of(element, static_cast<int>(line)), beside, "poison", widened);
-  return by > 0 ? shuffle(top(), wide, here, others, order) : shuffle(top(), wide, others, here, order);
+  const std::string others = shuffle(here(p), vector_of(element, static_cast<int>(line)), beside, "poison", widened);
+  return by > 0 ? shuffle(here(p), wide, own, others, order) : shuffle(here(p), wide, others, own, order);
 }
 
 }  // namespace smelt::emit

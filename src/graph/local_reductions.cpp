@@ -24,6 +24,9 @@ constexpr int64_t kFewestTerms = 8, kFewestOfOne = 8, kSmallProduct = 1 << 14;
 // a tile is used often.
 constexpr int64_t kFewTerms = 8;
 
+// Terms of sums on a CPU that are reduced again: what a lane has of its own stays in registers.
+constexpr int64_t kMostReducedAgain = 32;
+
 // Rows of which a thread of a GPU has the whole: loops over them are written out.
 constexpr int64_t kShortRow = 8;
 
@@ -163,6 +166,41 @@ bool of_two_arrays(const Graph& graph, const Node& reduce) {
          std::count_if(found.leaves.begin(), found.leaves.end(), takes_part) > 1;
 }
 
+// Sums over two arrays that are only reduced again, as the distance to the nearest of some points
+// is: none of them is ever stored where each is computed where it is needed.
+class ReducedAgain {
+ public:
+  explicit ReducedAgain(const Graph& graph) : graph_(graph), users_(graph.nodes.size()) {
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      for (const NodeId arg : graph.nodes[i].args) users_[static_cast<size_t>(arg)].push_back(static_cast<NodeId>(i));
+    stored_.insert(graph.outputs.begin(), graph.outputs.end());
+  }
+
+  bool has(NodeId id) const {
+    std::vector<NodeId> waiting{id};
+    std::set<NodeId> seen;
+    while (!waiting.empty()) {
+      const NodeId at = waiting.back();
+      waiting.pop_back();
+      if (!seen.insert(at).second) continue;
+      if (stored_.count(at) || seen.size() > static_cast<size_t>(kMostViewSteps)) return false;
+      for (const NodeId user : users_[static_cast<size_t>(at)]) {
+        const Node& node = graph_.at(user);
+        if (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast || node.kind == NodeKind::Reshape)
+          waiting.push_back(user);
+        else if (node.kind != NodeKind::Reduce)
+          return false;
+      }
+    }
+    return seen.size() > 1 || !users_[static_cast<size_t>(id)].empty();
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<std::vector<NodeId>> users_;
+  std::set<NodeId> stored_;
+};
+
 // Sums of short rows whose results are used one for each row, and which alone use what is computed
 // of the rows: then nothing has to go along the rows.
 class ShortRows {
@@ -229,6 +267,7 @@ class ShortRows {
 }  // namespace
 
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units) {
+  const ReducedAgain reduced_again(graph);
   std::optional<ShortRows> short_rows;
   if (!in_tiles) short_rows.emplace(graph);  // lanes of a CPU go along rows, or across them
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -236,7 +275,8 @@ Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units
     const bool by_units = units && is_product_of_halves(graph, node) && sums_words(graph, node);
     if (node.local && is_dense(graph, node) && (in_tiles || by_units)) graph.nodes[i].local = false;
     if (short_rows && short_rows->has(static_cast<NodeId>(i))) graph.nodes[i].local = true;
-    if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, most) &&
+    const bool again = in_tiles && node.kind == NodeKind::Reduce && reduced_again.has(static_cast<NodeId>(i));
+    if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, again ? kMostReducedAgain : most) &&
         !is_product_of_halves(graph, node) && (is_short(graph, node, kFewTerms) || !is_dense(graph, node)) &&
         of_two_arrays(graph, node))
       graph.nodes[i].local = true;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "kernel/offset.hpp"
@@ -71,6 +73,55 @@ std::vector<LaneReach> reaches_of(const std::vector<LanePiece>& pieces, const In
   }
   return found;
 }
+
+// Lanes further apart than loads on their own are read between: those that take all elements in
+// turn share the vectors, which even and odd elements part into halves until each has its own.
+constexpr int64_t kNextApart = 9, kMostDealt = 32, kMostOdd = 5, kMostLanesDealt = 16;
+
+bool deals_out(int64_t step, int lanes) {
+  return step >= kNextApart && step <= kMostDealt && step / (step & -step) <= kMostOdd && lanes <= kMostLanesDealt;
+}
+
+// The gathers of rows of which most elements are read: `all` elements side by side of each lane's
+// row, dealt out.
+//
+//   in[16*%i], in[16*%i + 1], ... in[16*%i + 15]     16 vectors and 64 shuffles in place of 256 loads
+class Dealing {
+ public:
+  Dealing(const Kernel& kernel, const Loop& loop, LaneForms& forms) : lanes_(loop.lanes), forms_(forms) {
+    for (const ExprId id : loads_of_every_step(kernel, loop)) {
+      const auto form = forms.loads.find(id);
+      if (form == forms.loads.end() || form->second.form != AccessForm::Gather) continue;
+      const Load& load = *kernel.at(id).get_if<Load>();
+      const IntExpr offset = offset_of(kernel, id);
+      const auto slope = offset.coefficient_of(loop.var);
+      const int64_t step = slope ? slope->constant().value_or(0) : 0;
+      if (load.mask != kNoExpr || !deals_out(step, lanes_)) continue;
+      const int64_t number = constant_term(offset);
+      rows_[{load.access.scratch, load.access.array, step, (offset - number).str()}].emplace(number, id);
+    }
+  }
+
+  void run() {
+    for (const auto& [key, loads] : rows_) {
+      const int64_t step = std::get<2>(key), first = loads.begin()->first, last = loads.rbegin()->first;
+      // The first and the last bound what is read.
+      if (last - first != step - 1 || static_cast<int64_t>(loads.size()) * 2 < step) continue;
+      for (const auto& [number, id] : loads) {
+        LanePiece all{0, first - number, first - number + step * lanes_ - 1, {}};
+        for (int lane = 0; lane < lanes_; ++lane) all.lanes.emplace_back(lane, step * lane);
+        all.within = {loads.begin()->second, loads.rbegin()->second};
+        forms_.loads[id] = {.form = AccessForm::Pieces, .step = step, .pieces = {std::move(all)}};
+      }
+    }
+  }
+
+ private:
+  const int lanes_;
+  LaneForms& forms_;
+  // By the array, the step, and the rest of the offset: the element of a row, and its load.
+  std::map<std::tuple<bool, int, int64_t, std::string>, std::map<int64_t, ExprId>> rows_;
+};
 
 class PieceWidening {
  public:
@@ -144,24 +195,41 @@ class PieceWidening {
   std::map<std::pair<bool, int>, std::vector<Beside>> beside_;
 };
 
-void add_loads_of(const Kernel& kernel, const std::vector<Stmt>& body, std::vector<ExprId>& found) {
+// Those of loops inside too that run at least once, as far as their variables (`inner`) do not move
+// them.
+void add_loads_of(const Kernel& kernel, const std::vector<Stmt>& body, std::vector<Symbol>& inner,
+                  std::vector<ExprId>& found) {
   std::vector<ExprId> roots;
-  for (const Stmt& s : body)
+  for (const Stmt& s : body) {
+    const auto* loop = s.get_if<Loop>();
+    if (loop && loop->kind == LoopKind::Serial && loop->extent.constant().value_or(0) > 0) {
+      inner.push_back(loop->var);
+      add_loads_of(kernel, loop->body, inner, found);
+      inner.pop_back();
+    }
     if (!body_of(s)) for_each_expression(s, [&](ExprId root) { roots.push_back(root); });
+  }
   visit_below(kernel, roots, [&](ExprId id, const Expr& e) {
-    if (e.is<Load>()) found.push_back(id);
+    const auto* load = e.get_if<Load>();
+    const auto moves = [&](Symbol var) {
+      return std::any_of(load->access.index.begin(), load->access.index.end(),
+                         [&](const IntExpr& i) { return i.mentions(var); });
+    };
+    if (load && std::none_of(inner.begin(), inner.end(), moves)) found.push_back(id);
     return true;
   });
   std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
 }
 
 }  // namespace
 
 std::vector<ExprId> loads_of_every_step(const Kernel& kernel, const Loop& loop) {
   std::vector<ExprId> of_body, of_interior, both;
-  add_loads_of(kernel, loop.body, of_body);
+  std::vector<Symbol> inner;
+  add_loads_of(kernel, loop.body, inner, of_body);
   if (!loop.interior) return of_body;
-  add_loads_of(kernel, loop.interior->body, of_interior);
+  add_loads_of(kernel, loop.interior->body, inner, of_interior);
   std::set_intersection(of_body.begin(), of_body.end(), of_interior.begin(), of_interior.end(),
                         std::back_inserter(both));
   return both;
@@ -169,6 +237,7 @@ std::vector<ExprId> loads_of_every_step(const Kernel& kernel, const Loop& loop) 
 
 void widen_pieces(const Kernel& kernel, const Loop& loop, LaneForms& forms) {
   PieceWidening(kernel, loop, forms).run();
+  Dealing(kernel, loop, forms).run();
 }
 
 std::string fault_of_widening(const Kernel& kernel, const Loop& loop, const LaneForms& forms, ExprId load) {

@@ -2,6 +2,8 @@
 // their neighbours too, so that all read the same vectors:
 //
 //   in[2*%i], in[2*%i + 1]   elements 0 to 126 and 1 to 127 beyond 2*%i  ->  0 to 127 both
+//
+// Gathers that together read most elements of rows share vectors too.
 #pragma once
 
 #include <vector>

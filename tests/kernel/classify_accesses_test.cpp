@@ -59,6 +59,41 @@ TEST(ClassifyAccesses, NeighboursAtADistance) {
   EXPECT_EQ(Reading(2 * i, 4, true).form().form, Form::Gather) << "too few lanes";
 }
 
+// out[i] = the sum of in[step * i + n] for these n, in steps that begin anywhere; the forms of the loads.
+std::vector<Form> forms_of_row(int step, const std::vector<int>& numbers, int lanes, bool inside = false) {
+  Sample s;
+  const int in = s.input(DType::F32, {1 << 20}), out = s.output(DType::F32, {960});
+  ExprId sum = s.f32(0);
+  for (const int n : numbers) sum = s.build.apply(Op::Add, {sum, s.load(in, {step * i + n})});
+  std::vector<Stmt> body{store({false, out, {i}}, sum)};
+  if (inside) body = {serial("k"_loop, 3, std::move(body))};
+  s.phase(grid("g"_loop, 1, {vector("i"_loop, 960, std::move(body), lanes)}));
+  grid_body(s.kernel)[0].get<Loop>().begins = 1;
+  classify_accesses(s.kernel);
+  verify_lanes(s.kernel);
+  std::vector<Form> forms;
+  for (const auto& [id, access] : grid_body(s.kernel)[0].get<Loop>().forms->loads) forms.push_back(access.form);
+  return forms;
+}
+
+TEST(ClassifyAccesses, RowsOfWhichMostElementsAreReadAreDealtOut) {
+  using ::testing::Each;
+  const auto to = [](int end, int by = 1) {
+    std::vector<int> numbers;
+    for (int n = 0; n < end; n += by) numbers.push_back(n);
+    return numbers;
+  };
+  EXPECT_THAT(forms_of_row(16, to(16), 16), Each(Form::Pieces));
+  EXPECT_THAT(forms_of_row(12, to(12), 8), Each(Form::Pieces));
+  EXPECT_THAT(forms_of_row(32, to(32), 16, true), Each(Form::Pieces)) << "a loop inside runs at least once";
+  EXPECT_THAT(forms_of_row(10, {3, 4, 6, 7, 8, 12}, 8), Each(Form::Pieces)) << "from the first to the last";
+  EXPECT_THAT(forms_of_row(16, {0, 7, 15}, 16), Each(Form::Gather)) << "few elements of a row";
+  EXPECT_THAT(forms_of_row(16, to(15), 16), Each(Form::Gather)) << "nobody reads the last element";
+  EXPECT_THAT(forms_of_row(14, to(14), 16), Each(Form::Gather)) << "halves of seven";
+  EXPECT_THAT(forms_of_row(16, to(16), 64), Each(Form::Gather)) << "more vectors than registers";
+  EXPECT_THAT(forms_of_row(48, to(48), 16), Each(Form::Gather));
+}
+
 TEST(ClassifyAccesses, PiecesOfSeveralArrays) {
   Reading x(1000 * mod(i, 3) + floordiv(i, 3), 24);
   ASSERT_EQ(x.form().form, Form::Pieces);
