@@ -195,6 +195,7 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
   needs.lanes = gpu ? columns_of_thread(graph, domain, options) : 1;
   needs.ahead = gpu ? kAhead : 0;
   needs.ring_cost = gpu ? 0.25 : 1;
+  needs.pixels = !gpu;
   needs.guard_cost = gpu ? 2 : 0.5;  // on a CPU only the ends of rows ask
   std::optional<Schedule> s;
   for (;;) {

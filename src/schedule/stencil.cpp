@@ -49,6 +49,37 @@ std::optional<int> stepping_dim(const Index& index, Symbol variable) {
   return found;
 }
 
+// The dimension that goes on by 1 after so many columns.
+struct ColumnStep {
+  int dim = -1;
+  int64_t columns = 1;
+};
+
+// The number of elements of a pixel where this is the place in it: `variable` % 3.
+std::optional<int64_t> place_in_pixel(const IntExpr& e, Symbol variable) {
+  if (e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atoms.size() != 1) return std::nullopt;
+  const IntExpr::Atom& a = *e.terms()[0].atoms[0];
+  if (a.symbol || a.kind != AtomKind::Mod || !(a.a == IntExpr::symbol(variable))) return std::nullopt;
+  return a.b.constant();
+}
+
+// How an index steps with the columns: by one dimension, or where a column is an element of a pixel
+// by the number of the pixel, the place in it being its own dimension: x[y, i // 3 + 1, i % 3].
+std::optional<ColumnStep> column_step(const Index& index, Symbol column, bool pixels) {
+  if (const auto dim = stepping_dim(index, column)) return ColumnStep{*dim, 1};
+  std::vector<int> moving;
+  for (size_t d = 0; d < index.size(); ++d)
+    if (index[d].mentions(column)) moving.push_back(static_cast<int>(d));
+  if (!pixels || moving.size() != 2) return std::nullopt;
+  for (const auto& [pixel, place] : {std::pair{moving[0], moving[1]}, std::pair{moving[1], moving[0]}}) {
+    const auto elements = place_in_pixel(index[static_cast<size_t>(place)], column);
+    if (!elements || *elements < 2) continue;
+    const IntExpr number = floordiv(IntExpr::symbol(column), *elements);
+    if (!(index[static_cast<size_t>(pixel)] - number).mentions(column)) return ColumnStep{pixel, *elements};
+  }
+  return std::nullopt;
+}
+
 class StencilFinder {
   using Places = std::vector<std::vector<Request>>;
 
@@ -177,11 +208,11 @@ class StencilFinder {
   // nothing for others.
   std::optional<std::string> apart_from_steps(const Index& index) const {
     const auto row_dim = !row_ ? -1 : stepping_dim(index, *row_);
-    const auto column_dim = stepping_dim(index, *column_);
-    if (!row_dim || !column_dim) return std::nullopt;
+    const auto column = column_step(index, *column_, needs_.pixels);
+    if (!row_dim || !column) return std::nullopt;
     std::string text;
     for (size_t d = 0; d < index.size(); ++d) {
-      const bool moves = static_cast<int>(d) == *row_dim || static_cast<int>(d) == *column_dim;
+      const bool moves = static_cast<int>(d) == *row_dim || static_cast<int>(d) == column->dim;
       text += "," + (moves ? without_constant(index[d]) : index[d]).str();
     }
     return text;
@@ -219,10 +250,10 @@ class StencilFinder {
     ring.node = id;
     const Index& first = here[0].index;
     const auto row_dim = !row_ ? -1 : stepping_dim(first, *row_);
-    const auto column_dim = stepping_dim(first, *column_);
-    if (!row_dim || !column_dim || (*row_dim >= 0 && row_dim == column_dim)) return std::nullopt;
-    if (!several && (*row_dim < 0 || *column_dim < 0)) return std::nullopt;
-    ring.row_dim = *row_dim, ring.column_dim = *column_dim;
+    const auto step = column_step(first, *column_, needs_.pixels);
+    if (!row_dim || !step || (*row_dim >= 0 && *row_dim == step->dim)) return std::nullopt;
+    if (!several && (*row_dim < 0 || step->dim < 0)) return std::nullopt;
+    ring.row_dim = *row_dim, ring.column_dim = step->dim, ring.column_step = step->columns;
     std::vector<int64_t> down(here.size(), 0), across(here.size(), 0);
     for (size_t k = 0; k < here.size(); ++k)
       for (size_t d = 0; d < first.size(); ++d) {
@@ -230,7 +261,7 @@ class StencilFinder {
         const bool row = static_cast<int>(d) == ring.row_dim, column = static_cast<int>(d) == ring.column_dim;
         if (!offset || (*offset != 0 && !row && !column)) return std::nullopt;
         if (row) down[k] = *offset;
-        if (column) across[k] = *offset;
+        if (column) across[k] = *offset * ring.column_step;
       }
     int64_t lowest = *std::max_element(down.begin(), down.end());
     const int64_t highest = *std::min_element(down.begin(), down.end());
@@ -246,9 +277,10 @@ class StencilFinder {
       ring.start = std::max(ring.start, here[k].start + lowest - down[k]);
     }
     int64_t shifted = 0;
-    const auto shift_by = [&](int64_t columns) {
+    const auto shift_by = [&](int64_t wanted) {
       IntExpr& at = ring.index[static_cast<size_t>(ring.column_dim)];
-      at = at + columns;
+      const int64_t elements = wanted / ring.column_step, columns = elements * ring.column_step;
+      at = at + elements;
       ring.left += columns, ring.right -= columns, shifted += columns;
     };
     // The same halo on both sides, whichever place was met first; but arrays are read by whole
@@ -355,7 +387,7 @@ std::optional<RingPlace> place_in_ring(const Ring& ring, const Index& newest, co
     if (static_cast<int>(d) == ring.row_dim)
       place.back = -*offset;
     else if (static_cast<int>(d) == ring.column_dim)
-      place.right = *offset;
+      place.right = *offset * ring.column_step;
     else if (*offset != 0)
       return std::nullopt;
   }

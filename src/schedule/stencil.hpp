@@ -44,6 +44,7 @@ struct Ring {
   int64_t left = 0, right = 0;  // columns evaluated beyond those of the strip
   int64_t start = 0;            // steps before the first row of outputs at which it is evaluated first
   int row_dim = -1, column_dim = -1;  // of its index; -1: it is the same along that axis
+  int64_t column_step = 1;            // columns of the domain for each element of that dimension
   std::optional<int64_t>
       memory;  // read from an array, and nothing but padded or converted on the way: its column, less the point's
   std::vector<RingPlace> places;  // at which it is read
@@ -79,6 +80,7 @@ struct StencilNeeds {
   int64_t ahead = 0;             // rows by which memory is read before it is needed
   double ring_cost = 0;          // of keeping one value, in operations
   double guard_cost = 2;         // of asking whether an index lies inside
+  bool pixels = false;           // a column may be an element of a pixel
 };
 
 // What rings do for a pointwise domain: operations and reads of one point, where every value is

@@ -37,6 +37,17 @@ size_t occurrences(const std::string& text, const std::string& what) {
 const char* kBlur =
     "p = pad(x, 1)\nrows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]\nreturn (rows[:-2] + rows[1:-1] + rows[2:]) / 9\n";
 
+// Elements of pixels are columns: neighbours are a pixel apart.
+TEST(StencilsOnCpu, PixelsHaveRings) {
+  const char* sums = "h = f[:, :-2] + f[:, 1:-1] + f[:, 2:]\nreturn (h[:-2] + h[1:-1] + h[2:]) / 9\n";
+  const schedule::Schedule s = scheduled(std::string("input x: u8[1024, 1024, 3]\nf = f32(x) / 255 - 0.5\n") + sums);
+  ASSERT_TRUE(s.stencil);
+  ASSERT_EQ(s.stencil->rings.size(), 2U);
+  EXPECT_EQ(s.stencil->rings[0].halo(), 6);
+  EXPECT_EQ(s.stencil->rings[0].column_step, 3);
+  EXPECT_EQ(s.stencil->rings[1].rows, 3);
+}
+
 TEST(StencilsOnCpu, TheNewestRowTakesThePlaceOfTheOldest) {
   const schedule::Schedule s = scheduled(std::string("input x: f32[1024, 1024]\n") + kBlur);
   ASSERT_TRUE(s.stencil);
