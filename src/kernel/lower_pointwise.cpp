@@ -36,7 +36,9 @@ void PointwiseLowering::merged() {
   std::span<const Axis> axes = domain().axes;
   const Axis* last = schedule_.pieces ? &axes.back() : nullptr;
   if (last) axes = axes.first(axes.size() - 1);
-  const size_t outer = schedule_.flattened || axes.empty() ? 0 : axes.size() - 1;
+  const size_t outer = schedule_.flattened ? static_cast<size_t>(schedule_.flat_from)
+                       : axes.empty()      ? 0
+                                           : axes.size() - 1;
   const IntExpr extent = points_of(axes.subspan(outer)), tile = schedule_.tile;
   Grid grid;
   for (const Axis& axis : axes.first(outer)) grid.add(axis.var, axis.extent);

@@ -40,7 +40,11 @@ std::string form_on_cpu(const Schedule& s) {
   std::string form = fmt::format("{} lane{}", s.lanes, s.lanes == 1 ? "" : "s");
   if (s.stencil) return form + fmt::format(", {} rows of {} columns at a time", rows_of(s), s.tile);
   if (s.pieces) return form + fmt::format(", a short row each, {} rows at a time", s.tile);
-  if (s.flattened) return form + fmt::format(" over all axes, {} elements at a time", s.tile);
+  if (s.flattened) {
+    const size_t axes = s.domain.axes.size() - static_cast<size_t>(s.flat_from);
+    const std::string over = s.flat_from > 0 ? fmt::format("the last {}", axes) : "all";
+    return form + fmt::format(" over {} axes, {} elements at a time", over, s.tile);
+  }
   if (s.strategy == Strategy::Tiled) return form + fmt::format(", tiles of {0} x {0}", s.tile);
   if (s.strategy == Strategy::Scatter)
     return form + (s.scatter == ScatterForm::Copies ? ", copies" : ", parts of the rows");
@@ -95,9 +99,9 @@ std::optional<Tuning> tuning_of(const std::string& text) {
 bool same_form(const Schedule& a, const Schedule& b) {
   return a.team == b.team && a.workgroup == b.workgroup && a.lanes == b.lanes && a.unroll == b.unroll &&
          a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns && a.rows == b.rows &&
-         a.flattened == b.flattened && a.pieces == b.pieces && a.narrow_axis == b.narrow_axis &&
-         along_rows(a) == along_rows(b) && a.strategy == b.strategy && a.scatter == b.scatter &&
-         rows_of(a) == rows_of(b) && block_of(a) == block_of(b) && tile_of(a) == tile_of(b) &&
+         a.flattened == b.flattened && a.flat_from == b.flat_from && a.pieces == b.pieces &&
+         a.narrow_axis == b.narrow_axis && along_rows(a) == along_rows(b) && a.strategy == b.strategy &&
+         a.scatter == b.scatter && rows_of(a) == rows_of(b) && block_of(a) == block_of(b) && tile_of(a) == tile_of(b) &&
          split_of(a) == split_of(b) && is_packed(a) == is_packed(b) && a.domain.axes.size() == b.domain.axes.size();
 }
 

@@ -88,7 +88,11 @@ class CpuPrediction {
   void find_steps() {
     const double length = along(), rows = points() / length;
     const double tile = s_.tile > 0 ? std::min(static_cast<double>(s_.tile), length) : length;
-    if (s_.flattened || s_.narrow_axis >= 0) {
+    if (s_.flattened && s_.flat_from > 0) {
+      const double run = points_from(s_.flat_from), runs = points() / run;
+      executed_ = runs * in_steps(run);
+      begun_ = iterations_ = runs * ceil_ratio(run, static_cast<double>(std::max<int64_t>(1, s_.tile)));
+    } else if (s_.flattened || s_.narrow_axis >= 0) {
       executed_ = in_steps(points());
       begun_ = iterations_ = ceil_ratio(points(), static_cast<double>(std::max<int64_t>(1, s_.tile)));
     } else if (s_.pieces) {
@@ -127,11 +131,18 @@ class CpuPrediction {
     return stride_of(graph_, s_.domain, options_.sizes, node, index, a.var);
   }
 
-  // Whether elements that follow each other in the loops do so in the array, over all axes.
+  double points_from(int first) const {
+    double count = 1;
+    for (size_t d = static_cast<size_t>(first); d < s_.domain.axes.size(); ++d)
+      count *= static_cast<double>(std::max<int64_t>(1, s_.domain.axes[d].estimate));
+    return count;
+  }
+
+  // Whether elements that follow each other in the vector loop do so in the array, over all its axes.
   bool in_order(NodeId node, const Index& index) const {
     const IntExpr place = flat_offset(graph_.at(node), index);
     int64_t step = 1;
-    for (size_t d = s_.domain.axes.size(); d-- > 0;) {
+    for (size_t d = s_.domain.axes.size(); d-- > static_cast<size_t>(s_.flat_from);) {
       const Axis& a = s_.domain.axes[d];
       const auto along = place.coefficient_of(a.var);
       if (a.estimate > 1 && !(along && along->evaluate(options_.sizes) == step)) return false;
@@ -209,7 +220,16 @@ class CpuPrediction {
     // are not.
     return step >= kCacheLine && (elements < kAnywhere || reads_gathered(index)) &&
            array_bytes(graph_, options_.sizes, node) > static_cast<double>(options_.target.l2_bytes) / 2 &&
-           !serves_next(node, index, step);
+           !serves_next(node, index, step) && !reads_windows_of_lines(node, index);
+  }
+
+  // Whether the elements of a window, which are read together, lie in the lines of the lanes.
+  bool reads_windows_of_lines(NodeId node, const Index& index) const {
+    const IntExpr place = flat_offset(graph_.at(node).shape, index);
+    return place.any_symbol([&](Symbol s) {
+      const auto step = s.kind() == Symbol::Kind::Window ? place.coefficient_of(s) : std::nullopt;
+      return step && step->is(1);
+    });
   }
 
   // Whether the lines that the lanes read serve the steps that follow, in columns that lie along a

@@ -124,6 +124,20 @@ bool strides_along(const Graph& graph, const Domain& domain) {
                      [&](const Output& o) { return strides(o.node, o.store_index); });
 }
 
+// The first of the last axes that fill steps of `lanes` together: those before it are loops, and no
+// step meets the end of one of their rows, where indices jump. A step that is partly empty costs
+// less than that; all axes as one where most of the last step of each row would be.
+int axes_that_fill(const Domain& domain, int lanes) {
+  constexpr int64_t kFewestStepsOfRow = 4;
+  int64_t run = domain.axes.back().estimate;
+  for (size_t d = domain.axes.size() - 1; d-- > 1;) {
+    run *= std::max<int64_t>(1, domain.axes[d].estimate);
+    const int64_t computed = (run + lanes - 1) / lanes * lanes;
+    if (run >= kFewestStepsOfRow * lanes && computed * 8 <= run * 9) return static_cast<int>(d);
+  }
+  return 0;
+}
+
 // As even lanes as there may be, but few: what is read by strides has as many pieces as a row has
 // elements. A few pieces are no matter.
 int fewest_even_lanes(int lanes, const IntExpr& axis, const Options& options) {
@@ -214,6 +228,7 @@ Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, co
     return s;
   }
   if (tuning.lanes) s.lanes = tuning.lanes;
+  if (s.flattened && !cut) s.flat_from = axes_that_fill(domain, s.lanes);
   s.tile = std::max<int64_t>(1, (tuning.tile ? tuning.tile : kChunk) / s.lanes) * s.lanes;
   std::string over;
   for (const Axis& axis : domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();

@@ -2,6 +2,7 @@
 // read places along the axis before.
 #include <fmt/format.h>
 
+#include <limits>
 #include <tuple>
 
 #include "run.hpp"
@@ -52,6 +53,59 @@ TEST(ShortAxis, GuardsAlongTheAxisBefore) {
                                "return x * expand_dims(f32(arange(x.shape[1])), 1)", "return tril(x)"})
         EXPECT_TRUE(right(input + last, {x})) << input << last << rows << " " << columns;
     }
+  }
+}
+
+// Chains over the pixels of pictures, at neighbouring pixels and rows, of odd and of long rows.
+TEST(ShortAxis, ChainsOverPixels) {
+  NEEDS_LLVM();
+  for (const auto& [rows, columns, length] : {std::tuple<int64_t, int64_t, int64_t>{37, 333, 3},
+                                              {3, 700, 3},
+                                              {64, 40, 4},
+                                              {9, 257, 2},
+                                              {130, 3, 3},
+                                              {21, 129, 5}}) {
+    const Tensor x = noise(DType::U8, {rows, columns, length}, 11), y = noise(DType::F32, {rows, columns, length}, 12),
+                 c = noise(DType::F32, {length}, 13);
+    const std::string input = fmt::format(
+        "input x: u8[{0}, {1}, {2}]\ninput y: f32[{0}, {1}, {2}]\ninput c: f32[{2}]\nf = (f32(x) / 255 - 0.5) / 0.25\n",
+        rows, columns, length);
+    for (const char* last :
+         {"h = f[:, :-2] + f[:, 1:-1] + f[:, 2:]\nreturn h[:-2] + h[1:-1] + h[2:]",
+          "h = f[:-2] + f[1:-1] + f[2:]\nreturn u8(clamp(round(h[:, 2:] - h[:, :-2] + 128), 0, 255))",
+          "p = pad(y, ((1, 1), (1, 1), (0, 0)))\nh = p[:, :-2] + 2 * p[:, 1:-1] + p[:, 2:]\nreturn h[:-2] - h[2:]",
+          "p = pad(f, ((1, 1), (1, 1), (0, 0)), mode='edge')\nh = p[:, :-2] + p[:, 2:]\nreturn exp(h[:-2] * h[2:])",
+          "h = exp(f * c)[:, 1:] + exp(f * c)[:, :-1]\nreturn h[1:] * h[:-1]",
+          "h = exp(f)[:, :, ::-1]\nv = h[:, 1:] - h[:, :-1]\nreturn v[1:] + v[:-1]",
+          "h = (f[:-1:2, :-1:2] + f[1::2, :-1:2] + f[:-1:2, 1::2] + f[1::2, 1::2]) / 4\nreturn u8(clamp(h * 64, 0, "
+          "255))",
+          "return roll(f, 1, axis=1) * c + f", "return f[::2, ::-1] * c"})
+      EXPECT_TRUE(right(input + last, {x, y, c})) << input << last;
+  }
+}
+
+// Sums over rows that are reduced again: what a lane has of its own is dealt out of whole vectors,
+// or comes one by one.
+TEST(ShortAxis, NearestOfManyDimensions) {
+  NEEDS_LLVM();
+  for (const auto& [points, centres, dimensions] : {std::tuple<int64_t, int64_t, int64_t>{333, 7, 16},
+                                                    {1000, 33, 12},
+                                                    {65, 1, 9},
+                                                    {17, 5, 32},
+                                                    {15, 3, 20},
+                                                    {400, 20, 17},
+                                                    {100, 9, 33}}) {
+    const Tensor x = noise(DType::F32, {points, dimensions}, 21), c = noise(DType::F32, {centres, dimensions}, 22);
+    const std::string input =
+        fmt::format("input x: f32[N, {0}]\ninput c: f32[K, {0}]\nd = x[:, None, :] - c\n", dimensions);
+    for (const char* last : {"return argmin(sum(d * d, axis=-1), axis=1)", "return max(sum(abs(d), axis=-1), axis=1)",
+                             "s = sum(d * d, axis=-1)\nreturn min(s, axis=1), argmin(s, axis=0)",
+                             "s = sqrt(sum(d * d, axis=-1))\nreturn s, min(s, axis=1)",
+                             "return sum(exp(-sum(d * d, axis=-1)), axis=0)", "return max(max(d, axis=-1), axis=1)"})
+      EXPECT_TRUE(right(input + last, {x, c})) << input << last;
+    static_cast<float*>(x.data)[points / 2 * dimensions] = std::numeric_limits<float>::quiet_NaN();
+    static_cast<float*>(c.data)[0] = std::numeric_limits<float>::infinity();
+    EXPECT_TRUE(right(input + "return argmin(sum(d * d, axis=-1), axis=1)", {x, c})) << input;
   }
 }
 

@@ -449,7 +449,7 @@ TEST(Candidates, PassesOverColumnsOfCollidingRows) {
 }
 
 TEST(Candidates, OfEveryFamilyOnACpu) {
-  using ::testing::ElementsAre;
+  using ::testing::ElementsAre, ::testing::HasSubstr;
   EXPECT_THAT(on_a_cpu("input x: f32[4096, 8192]\nreturn layernorm(x)"),
               ElementsAre("* row, 64 lanes: 16779 us, memory", "row, 16 lanes: 16779 us, memory",
                           "row, 32 lanes: 16779 us, memory"));
@@ -480,6 +480,11 @@ TEST(Candidates, OfEveryFamilyOnACpu) {
                           "pointwise, 16 lanes, 8192 elements at a time: 636 us, memory",
                           "pointwise, 64 lanes over all axes, 32768 elements at a time: 762 us, operations", "...",
                           "pointwise, 64 lanes over all axes, 2048 elements at a time: 762 us, operations"));
+  // Steps of pixels do not cross the ends of rows.
+  EXPECT_THAT(on_a_cpu("input x: f32[1080, 1920, 3]\nreturn exp(tanh(x[::2, ::2]))")[0],
+              HasSubstr("* pointwise, 48 lanes over the last 2 axes, 8160 elements at a time"));
+  EXPECT_THAT(on_a_cpu("input x: f32[10800, 10, 3]\nreturn exp(tanh(x[::2, ::2]))")[0],
+              HasSubstr("lanes over all axes"));
   EXPECT_THAT(on_a_cpu("input x: f32[1000, 56, 56]\nreturn max_pool(x, (2, 2))"),
               ElementsAre("* pointwise, 32 lanes, 8192 elements at a time: 982 us, memory",
                           "pointwise, 16 lanes, 8192 elements at a time: 982 us, memory",
