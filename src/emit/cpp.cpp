@@ -135,7 +135,7 @@ void PhasePrinter::declare_places() {
   for (size_t id = 0; id < places_.size(); ++id) {
     const std::string type = type_of(kernel_.locals[id].dtype);
     if (places_[id].uniform) line("[[maybe_unused]] {} v{} = 0;", type, id);
-    if (places_[id].lanes) line("alignas(64) {} a{}[{}] = {{}};", type, id, places_[id].lanes);
+    if (places_[id].lanes) line("alignas(64) {} lane{}[{}] = {{}};", type, id, places_[id].lanes);
   }
 }
 
@@ -250,7 +250,7 @@ void PhasePrinter::let(const Let& s) {
   const std::string x = value(s.value);
   const Place& place = places_[static_cast<size_t>(s.local)];
   if (place.lanes && vector_)
-    line("a{}[l] = {};", s.local, x);
+    line("lane{}[l] = {};", s.local, x);
   else if (place.uniform)
     line("v{} = {};", s.local, x);
   else
@@ -261,9 +261,9 @@ void PhasePrinter::let(const Let& s) {
 void PhasePrinter::assign(const Assign& s) {
   const std::string x = value(s.value);
   const Place& place = places_[static_cast<size_t>(s.local)];
-  if (vector_) return line("a{}[l] = {};", s.local, x);
+  if (vector_) return line("lane{}[l] = {};", s.local, x);
   line("v{} = {};", s.local, x);
-  if (place.lanes) line("for (int l = 0; l < {0}; ++l) a{1}[l] = v{1};", place.lanes, s.local);
+  if (place.lanes) line("for (int l = 0; l < {0}; ++l) lane{1}[l] = v{1};", place.lanes, s.local);
 }
 
 void PhasePrinter::store(const Store& s) {
@@ -299,11 +299,11 @@ void PhasePrinter::combine(const Combine& s) {
   const auto dtype = [&](LocalId id) { return kernel_.locals[static_cast<size_t>(id)].dtype; };
   const auto settle = [&](LocalId id, const std::string& x) {
     line("v{} = {};", id, x);
-    line("for (int l = 0; l < {0}; ++l) a{1}[l] = v{1};", lanes, id);
+    line("for (int l = 0; l < {0}; ++l) lane{1}[l] = v{1};", lanes, id);
   };
   open("");
   line("{} part[{}];", type_of(dtype(s.local)), lanes);
-  line("for (int l = 0; l < {}; ++l) part[l] = a{}[l];", lanes, s.local);
+  line("for (int l = 0; l < {}; ++l) part[l] = lane{}[l];", lanes, s.local);
   reduce_lanes(s.op, dtype(s.local), "part", lanes);
   if (s.index_local >= 0) {
     // The smallest index among the lanes that hold the result; where it is NaN, among those that
@@ -311,7 +311,7 @@ void PhasePrinter::combine(const Combine& s) {
     const std::string t = type_of(dtype(s.index_local));
     line("{} where[{}];", t, lanes);
     line(
-        "for (int l = 0; l < {0}; ++l) where[l] = a{1}[l] == part[0] || a{1}[l] != a{1}[l] ? a{2}[l] : "
+        "for (int l = 0; l < {0}; ++l) where[l] = lane{1}[l] == part[0] || lane{1}[l] != lane{1}[l] ? lane{2}[l] : "
         "std::numeric_limits<{3}>::max();",
         lanes, s.local, s.index_local, t);
     reduce_lanes(Op::Min, dtype(s.index_local), "where", lanes);
@@ -390,7 +390,7 @@ std::string PhasePrinter::load(const kernel::Load& e) {
 std::string PhasePrinter::read_local(LocalId id) const {
   const Place& place = places_[static_cast<size_t>(id)];
   const bool in_lanes = in_lane_ && place.lanes > 0 && place.lanes == vector_->lanes;
-  return in_lanes ? fmt::format("a{}[l]", id) : fmt::format("v{}", id);
+  return in_lanes ? fmt::format("lane{}[l]", id) : fmt::format("v{}", id);
 }
 
 std::string PhasePrinter::element(const kernel::Access& access) {
