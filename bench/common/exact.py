@@ -181,10 +181,14 @@ def blur_sobel(xp, x):
     return xp.clip(xp.sqrt(gx * gx + gy * gy) - 0.05, 0, math.inf)
 
 
+def heat(xp, x):
+    p = around(xp, x)
+    return 0.6 * x + 0.1 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:])
+
+
 def heat5(xp, x):
     for _ in range(5):
-        p = around(xp, x)
-        x = 0.6 * x + 0.1 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:])
+        x = heat(xp, x)
     return x
 
 
@@ -193,3 +197,29 @@ def diffusion3d(xp, x):
     c = slice(1, -1)
     total = p[:-2, c, c] + p[2:, c, c] + p[c, :-2, c] + p[c, 2:, c] + p[c, c, :-2] + p[c, c, 2:]
     return 0.4 * x + 0.1 * total
+
+
+def nearest_centre(xp, x, c):
+    return xp.argmin(xp.stack([((x - c[k]) ** 2).sum(-1) for k in range(c.shape[0])], -1), -1)
+
+
+def to_byte(xp, x):
+    return xp.clip(xp.round(x * 64 + 128), 0, 255)
+
+
+def image_blur(xp, x):
+    f = (x / 255 - 0.5) / 0.25
+    rows = f[:, :-2] + f[:, 1:-1] + f[:, 2:]
+    return to_byte(xp, (rows[:-2] + rows[1:-1] + rows[2:]) / 9)
+
+
+def image_half(xp, x):
+    f = (x / 255 - 0.5) / 0.25
+    return to_byte(xp, (f[:-1:2, :-1:2] + f[1::2, :-1:2] + f[:-1:2, 1::2] + f[1::2, 1::2]) / 4)
+
+
+def monte_carlo(xp, s):
+    """The price that the drawn paths approach: that of a call with a deviation of 0.2 and a strike of 30."""
+    d = (xp.log(s / 30) - 0.02) / 0.2
+    n1, n2 = ((1 + erf(xp, v / math.sqrt(2))) / 2 for v in (d + 0.2, d))
+    return 0.98 * (s * n1 - 30 * n2)

@@ -15,6 +15,7 @@ COLOURS = {
     "numba": "#3b6fb5",
     "halide": "#5c86c4",
     "numexpr": "#9a8420",
+    "cpp": "#5b4b8a",
     "unfused": "#b3591f",
     "copy": "#8c959f",
 }

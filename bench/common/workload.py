@@ -13,7 +13,7 @@ SIZE_OF = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2
 
 @dataclass(frozen=True)
 class Array:
-    """One input or output: `name: dtype[B,C]`, sizes being names, or names less a number: `f32[H-2,W]`."""
+    """One input or output: `name: dtype[B,C]`, sizes being numbers, names, names less a number, or a part of them: `f32[H-2,W/2,3]`."""
 
     name: str
     dtype: str
@@ -25,6 +25,11 @@ class Array:
 
 
 def extent(dim, sizes):
+    if dim.isdigit():
+        return int(dim)
+    if "/" in dim:
+        name, _, part = dim.partition("/")
+        return sizes[name] // int(part)
     name, _, less = dim.partition("-")
     return sizes[name] - int(less or 0)
 

@@ -10,9 +10,10 @@ from library import NotWritten, function_of
 
 # key: what the tables call it. `into`: results go into existing memory; `fresh`: into memory allocated by each call.
 NAMES = {"smelt": "smelt", "unfused": "smelt, unfused", "copy": "copy of the same bytes", "numba": "numba", "halide": "Halide", "jax": "JAX",
-         "numexpr": "numexpr", "compile": "torch.compile", "eager": "torch eager"}
-PEERS = ("numba", "halide", "jax", "numexpr", "compile", "eager")
-MODULES = {"numba": "numba", "halide": "halide", "jax": "jax", "numexpr": "numexpr", "compile": "torch._dynamo", "eager": "torch"}
+         "numexpr": "numexpr", "cpp": "C++ loops", "emitted": "emitted C++", "compile": "torch.compile", "eager": "torch eager"}
+EMITTED = "emitted"  # what smelt writes as C++: measured beside the peers, and none of them
+PEERS = ("cpp", "numba", "halide", "jax", "numexpr", "compile", "eager")
+MODULES = {"cpp": "in_cpp", "numba": "numba", "halide": "halide", "jax": "jax", "numexpr": "numexpr", "compile": "torch._dynamo", "eager": "torch"}
 
 
 def limit_threads(threads):
@@ -45,7 +46,7 @@ def aligned(shape, dtype):
     return whole[skip:skip + count * size].view(dtype).reshape(shape)
 
 
-NUMPY_OF = {"f32": "float32", "i8": "int8", "u16": "uint16"}
+NUMPY_OF = {"f32": "float32", "i8": "int8", "u8": "uint8", "u16": "uint16", "i64": "int64"}
 
 
 def outputs_of(workload):
@@ -54,8 +55,20 @@ def outputs_of(workload):
 
 def prepared(key, workload, inputs, outputs, threads):
     """The contenders of one library, `into` and `fresh` as far as it has them. They may all write into `outputs`."""
-    makers = {"numba": numba_loops, "halide": halide_pipeline, "jax": jax_jit, "numexpr": numexpr_text, "compile": torch_compile, "eager": torch_eager}
+    makers = {"cpp": cpp_loops, "numba": numba_loops, "halide": halide_pipeline, "jax": jax_jit, "numexpr": numexpr_text, "compile": torch_compile, "eager": torch_eager}
     return makers[key](workload, inputs, outputs, threads)
+
+
+def cpp_loops(workload, inputs, outputs, threads):
+    import in_cpp
+
+    return [Contender("cpp", "into", in_cpp.by_hand(workload, inputs, outputs, threads), lambda: outputs)]
+
+
+def emitted_program(tool, text, inputs, outputs, threads):
+    import in_cpp
+
+    return [Contender(EMITTED, "into", in_cpp.emitted(tool, text, inputs, outputs, threads), lambda: outputs)]
 
 
 def numba_loops(workload, inputs, outputs, threads):
@@ -225,4 +238,4 @@ def copies(library, moved, threads):
     return [*ways, Contender("read", "whole", read)]
 
 
-__all__ = ["Contender", "NotWritten", "MODULES", "NAMES", "PEERS", "copies", "limit_threads", "outputs_of", "prepared"]
+__all__ = ["Contender", "EMITTED", "NotWritten", "MODULES", "NAMES", "PEERS", "copies", "emitted_program", "limit_threads", "outputs_of", "prepared"]

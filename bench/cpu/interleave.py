@@ -14,18 +14,18 @@ FEWEST = 3  # rounds
 SLOW = 5  # times as slow as the fastest that is no copy: the rounds after the first FEWEST go on without
 
 
-def timed(call, repeat):
-    start = time.perf_counter()
+def timed(call, repeat, clock=time.perf_counter):
+    start = clock()
     for _ in range(repeat):
         call()
-    return (time.perf_counter() - start) / repeat * 1e6
+    return (clock() - start) / repeat * 1e6
 
 
 class Turns:
     """One workload's contenders, and the readings of each round."""
 
-    def __init__(self, contenders, turn_s):
-        self.contenders, self.turn_s, self.order = contenders, turn_s, random.Random(1)
+    def __init__(self, contenders, turn_s, clock=time.perf_counter):
+        self.contenders, self.turn_s, self.clock, self.order = contenders, turn_s, clock, random.Random(1)
         self.once = {c.name: min(timed(c.call, 1) for _ in range(2)) for c in contenders}  # also warms up
         self.readings = {c.name: [] for c in contenders}
 
@@ -51,7 +51,7 @@ class Turns:
             batch = max(1, int(SHORTEST_US / max(once, 0.1)))
             times, start = [], time.perf_counter()
             while not times or time.perf_counter() - start < self.turn_s:
-                times.append(timed(c.call, batch))
+                times.append(timed(c.call, batch, self.clock))
             self.readings[c.name].append(statistics.median(times))
 
     def run(self, budget_s, most_rounds):

@@ -1,5 +1,6 @@
 """Measures smelt and its peers on this CPU, in turns, and writes results.json, a Markdown page and pictures. bench/README.md says how."""
 
+import collections
 import gc
 import json
 import os
@@ -15,15 +16,18 @@ import workloads
 from library import NotWritten
 from session import say
 
+CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 SHORTEST_S = 1.5  # that a workload is measured, also where the time is short
 
 
 def arguments():
-    parser = session.parser(__doc__, out=Path("bench-cpu"), peers="numba,halide,jax,numexpr,compile,eager", budget=600)
+    parser = session.parser(__doc__, out=Path("bench-cpu"), peers="cpp,emitted,numba,halide,jax,numexpr,compile,eager", budget=600)
     parser.add_argument("--library", type=Path, default=Path("build/release/bench/libsmelt_bench.so"), help="smelt for this benchmark")
+    parser.add_argument("--smelt", type=Path, default=Path("build/release/smelt"), help="the tool, which emits C++ for the peer `emitted`")
     parser.add_argument("--threads", type=int, default=0, help="of smelt and of every peer (all that the process may use)")
     parser.add_argument("--seconds", type=float, default=6, help="for the measurements of one workload, at most; compiling not included")
     parser.add_argument("--rounds", type=int, default=15, help="at most, for one workload")
+    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="processor: for one thread on a machine that others use too")
     parser.add_argument("--turn", type=float, default=0.02, help="seconds of one contender's turn")
     parser.add_argument("--peer-limit", type=float, default=30, help="seconds to compile one peer on one workload")
     parser.add_argument("--warm", action="store_true", help="only let torch.compile and numba fill their caches on disk, for all workloads at once")
@@ -41,7 +45,7 @@ def machine(library, options):
         **library.facts(), **session.host(), "threads": options.threads,
         "huge_pages": pages.read_text().partition("[")[2].partition("]")[0] if pages.exists() else "",
         "versions": session.versions(("numpy", "numba", "halide", "jax", "jaxlib", "numexpr", "torch")),
-        "seconds_each": options.seconds, "rounds": options.rounds, "turn_s": options.turn,
+        "seconds_each": options.seconds, "rounds": options.rounds, "turn_s": options.turn, "clock": options.clock,
     }
 
 
@@ -59,6 +63,10 @@ def make_inputs(numpy, contenders, workload):
             block = random.uniform(10, 50, size)
         elif array.filler == "years":
             block = random.uniform(0.1, 2, size)
+        elif array.filler == "uniform":
+            block = random.random(size, "float32")
+        elif array.filler == "picture":
+            block = random.integers(0, 256, size, "uint8")
         elif array.filler == "image":
             block = random.integers(0, 4096, size, "uint16")
         else:
@@ -73,9 +81,13 @@ def make_inputs(numpy, contenders, workload):
 def with_sizes(workload):
     """The program with the sizes of this workload in its types: every library compiles for them."""
     text = workload.family.program.read_text()
+    counts = collections.Counter(a.name.partition("[")[0] for a in workload.family.inputs)
     for array in workload.family.inputs:
         dims = ",".join(map(str, array.shape(workload.sizes)))
         text = text.replace(f"input {array.name}: {array.dtype}[...]", f"input {array.name}: {array.dtype}[{dims}]")
+        if array.name.endswith("[0]"):  # a list of arrays of one shape
+            name = array.name.partition("[")[0]
+            text = text.replace(f"input {name}: list[{array.dtype}[...]]", f"input {name}: list[{array.dtype}[{dims}], {counts[name]}]")
     return text
 
 
@@ -90,10 +102,10 @@ class Session(session.Results):
         self.data["machine"] = machine(self.library, options)
         if options.shrink:
             self.data["machine"]["shrunk"] = options.shrink
-        unknown = [p for p in options.peers if p not in contenders.PEERS]
+        unknown = [p for p in options.peers if p not in (*contenders.PEERS, contenders.EMITTED)]
         if unknown:
-            raise SystemExit(f"bench: no peer is called {', '.join(unknown)}\nhelp: {', '.join(contenders.PEERS)}")
-        self.peers, self.data["missing"] = session.imported({p: contenders.MODULES[p] for p in options.peers})
+            raise SystemExit(f"bench: no peer is called {', '.join(unknown)}\nhelp: {', '.join((*contenders.PEERS, contenders.EMITTED))}")
+        self.peers, self.data["missing"] = session.imported({p: contenders.MODULES[p] for p in options.peers if p in contenders.MODULES})
 
     def finish(self, quiet=False):
         """What there is so far, and the page of it."""
@@ -107,20 +119,23 @@ class Session(session.Results):
         import interleave
         import numpy
 
-        options, start = self.options, time.monotonic()
+        options, contenders, start = self.options, self.contenders, time.monotonic()
         record = {"status": {}, "accuracy": {}, "notes": {}, "times": {}, "bytes": workload.bytes}
         inputs = make_inputs(numpy, self.contenders, workload)
-        outputs = self.contenders.outputs_of(workload)
+        outputs = contenders.outputs_of(workload)
         taking = self.smelt_sides(workload, inputs, outputs, record)
         for key in self.peers:
-            taking += self.guarded(key, record, lambda: self.contenders.prepared(key, workload, inputs, outputs, options.threads))
+            taking += self.guarded(key, record, lambda: contenders.prepared(key, workload, inputs, outputs, options.threads))
+        if contenders.EMITTED in options.peers:
+            taking += self.guarded(contenders.EMITTED, record,
+                                   lambda: contenders.emitted_program(options.smelt, with_sizes(workload), inputs, outputs, options.threads))
         exact = sampled_reference(numpy, accuracy, workload, inputs)
         right = []
         for c in taking:
             right += self.guarded(c.name, record, lambda: self.checked(numpy, accuracy, workload, c, outputs, exact, record))
-        copies = self.contenders.copies(self.library, workload.bytes, options.threads)
+        copies = contenders.copies(self.library, workload.bytes, options.threads)
         ready = time.monotonic()
-        turns = interleave.Turns([*copies, *right], options.turn)
+        turns = interleave.Turns([*copies, *right], options.turn, CLOCKS[options.clock])
         record["rounds"] = turns.run(min(options.seconds, max(SHORTEST_S, share - (ready - start))), options.rounds)
         record["times"] = interleave.figures(turns.readings)
         record["prepared_s"], record["measured_s"] = ready - start, time.monotonic() - ready

@@ -7,8 +7,9 @@ from tables import table, times, write_page
 from timing import geometric_mean
 
 NAMES = {"smelt": "smelt", "unfused": "smelt, unfused", "copy": "copy of the same bytes", "numba": "numba", "halide": "Halide", "jax": "JAX",
-         "numexpr": "numexpr", "compile": "torch.compile", "eager": "torch eager"}
-PEERS = ("numba", "halide", "jax", "numexpr", "compile", "eager")
+         "numexpr": "numexpr", "cpp": "C++ loops", "emitted": "emitted C++", "compile": "torch.compile", "eager": "torch eager"}
+PEERS = ("cpp", "numba", "halide", "jax", "numexpr", "compile", "eager")
+TABLES = (*PEERS, "emitted")
 OF_COPY = 0.85
 LARGE = 64e6  # bytes
 
@@ -106,12 +107,12 @@ def heading(results):
         f"Linux {m['kernel']}, libLLVM {m['libllvm']}, " + ", ".join(f"{k} {v}" for k, v in m["versions"].items()),
     ]
     out.append("\n".join(f"- {f}" for f in facts) + "\n")
-    out.append("""One process, one run; the contenders take turns, round after round. A figure is the median over the rounds of the wall time of a
+    out.append("""One process, one run; the contenders take turns, round after round. A figure is the median over the rounds of the CLOCK time of a
 call, quartiles in brackets; a ratio is the median of the ratios within a round. Results go into existing memory (**kept**)
 or into memory that the call allocates (**fresh**), whose pages the system has to map and clear. **Copy**: a parallel copy that
 moves as many bytes as the workload needs, each input once and each output once, half of them read and half written, into existing
 memory; the faster of two ways to store. **Read**: a parallel read of as many bytes. Every result is checked against float64. See docs/benchmarks/README.md.
-""")
+""".replace("CLOCK", m.get("clock", "wall")))
     return "\n".join(out)
 
 
@@ -152,7 +153,7 @@ def main_table(rows):
 
 
 def peers_table(rows):
-    names = [n for p in PEERS for n in (f"{p}.into", f"{p}.fresh") if any(n in r.times for r in rows)]
+    names = [n for p in TABLES for n in (f"{p}.into", f"{p}.fresh") if any(n in r.times for r in rows)]
     if not names:
         return ""
     head = ["workload", "smelt", "smelt, fresh", *[label(n) for n in names]]
@@ -161,7 +162,7 @@ def peers_table(rows):
 
 
 def correctness(rows):
-    names = [n for n in ("smelt.into", "unfused.into", *[f"{p}.{m}" for p in PEERS for m in ("into", "fresh")])
+    names = [n for n in ("smelt.into", "unfused.into", *[f"{p}.{m}" for p in TABLES for m in ("into", "fresh")])
              if any(n in r.record["accuracy"] for r in rows)]
     out = []
     for r in rows:

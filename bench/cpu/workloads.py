@@ -2,6 +2,9 @@
 
 from workload import Workload, chosen, family
 
+# A step of an optimiser over tensors of one size.
+LISTS = "; ".join(f"{name}: 24*{filler} f32[N]" for name, filler in (("params", "normal"), ("grads", "normal"), ("m", "normal"), ("v", "uniform")))
+
 FAMILIES = {
     f.name: f
     for f in [
@@ -26,9 +29,17 @@ FAMILIES = {
         family("blur", "3x3 mean", "x: f32[H,W]", "f32[H,W]", "H W", sliced=False),
         family("blur_sobel", "3x3 mean, gradient magnitude, -0.05, relu", "x: f32[H,W]", "f32[H,W]", "H W", sliced=False),
         family("heat5", "five steps of the heat equation", "x: f32[H,W]", "f32[H,W]", "H W", sliced=False),
+        family("heat", "a step of the heat equation", "x: f32[H,W]", "f32[H,W]", "H W", sliced=False),
         family("diffusion3d", "a step of 7-point diffusion", "x: f32[D,H,W]", "f32[D,H,W]", "D H", sliced=False),
         family("black_scholes", "European calls and puts", "s: price f32[N]; k: price f32[N]; t: years f32[N]",
                "f32[N]; f32[N]", "N", tolerance=(1e-5, 5e-5)),
+        family("adamw", "a step of AdamW over 24 tensors", f"{LISTS}; lr: uniform f32; step: uniform f32", "; ".join(["24*f32[N]"] * 3), "N",
+               sliced=False, tolerance=(1e-5, 1e-5)),
+        family("nearest_centre", "the nearest of K centres to each point", "x: f32[N,D]; c: f32[K,D]", "i64[N]", "N"),
+        family("image_blur", "u8 picture: normalise, 3x3 mean, u8", "x: picture u8[H,W,3]", "u8[H-2,W-2,3]", "H", sliced=False),
+        family("image_half", "u8 picture: normalise, half the size by 2x2 means, u8", "x: picture u8[H,W,3]", "u8[H/2,W/2,3]", "H", sliced=False),
+        # Random numbers of its own for each library: what they agree in is the mean of 16,384 paths.
+        family("monte_carlo", "calls priced by 16,384 drawn paths each", "s: price f32[N]", "f32[N]", "N", tolerance=(0.1, 0.5)),
     ]
 }
 
@@ -62,6 +73,13 @@ WORKLOADS = [
     workload("heat5", "4096x4096", H=4096, W=4096),
     workload("diffusion3d", "256^3", D=256, H=256, W=256),
     workload("black_scholes", "10M", N=10_000_000),
+    workload("adamw", "24x1M", N=1_000_000),
+    workload("nearest_centre", "500000x16, 32", N=500_000, K=32, D=16),
+    workload("nearest_centre", "2000000x3, 8", N=2_000_000, K=8, D=3),
+    workload("image_blur", "1080x1920", H=1080, W=1920),
+    workload("image_half", "2160x3840", H=2160, W=3840),
+    workload("heat", "4096x4096", H=4096, W=4096),
+    workload("monte_carlo", "1024", N=1024),
     workload("add_mul_exp", "1000", counted=False, N=1000),
 ]
 
