@@ -1,6 +1,7 @@
 // The families as loops that a careful programmer writes: restrict, OpenMP threads and vectors, one
 // pass over memory where one loop can do it. in_cpp.py compiles this file for this processor. A
-// function takes its inputs, their number, its outputs, and the sizes of the workload in their order.
+// function takes its inputs, their number, its outputs, and the sizes of the workload in their
+// order.
 #include <math.h>
 
 #include <cstdint>
@@ -213,8 +214,8 @@ void heat(In in, int64_t, Out out, const int64_t* sizes) {
   heat_step(input<float>(in, 0), output<float>(out, 0), sizes[0], sizes[1]);
 }
 
-// Each thread takes bands of rows through all five steps: its two buffers stay in the caches, and two
-// rows are computed twice for each step and band.
+// Each thread takes bands of rows through all five steps: its two buffers stay in the caches, and
+// two rows are computed twice for each step and band.
 void heat5(In in, int64_t, Out out, const int64_t* sizes) {
   constexpr int64_t kSteps = 5, kBand = 24;
   const int64_t height = sizes[0], width = sizes[1];

@@ -16,9 +16,9 @@ namespace {
 // Channels come in words of 16 bytes, and fewer are not worth a copy.
 constexpr int64_t kWord = 8, kFewestChannels = 16;
 
-// An array of halves from which a factor is computed by views and a cast to f32, the node that reads
-// it there, what pads it before, and the dimension of it that each dimension of the multiplication
-// is; -1: none, as of a window.
+// An array of halves from which a factor is computed by views and a cast to f32, the node that
+// reads it there, what pads it before, and the dimension of it that each dimension of the
+// multiplication is; -1: none, as of a window.
 struct Source {
   NodeId array = -1, reader = -1, pad = -1;
   std::vector<int> dims;

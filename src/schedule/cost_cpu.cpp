@@ -138,7 +138,8 @@ class CpuPrediction {
     return count;
   }
 
-  // Whether elements that follow each other in the vector loop do so in the array, over all its axes.
+  // Whether elements that follow each other in the vector loop do so in the array, over all its
+  // axes.
   bool in_order(NodeId node, const Index& index) const {
     const IntExpr place = flat_offset(graph_.at(node), index);
     int64_t step = 1;

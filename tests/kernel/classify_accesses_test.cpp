@@ -59,7 +59,8 @@ TEST(ClassifyAccesses, NeighboursAtADistance) {
   EXPECT_EQ(Reading(2 * i, 4, true).form().form, Form::Gather) << "too few lanes";
 }
 
-// out[i] = the sum of in[step * i + n] for these n, in steps that begin anywhere; the forms of the loads.
+// out[i] = the sum of in[step * i + n] for these n, in steps that begin anywhere; the forms of the
+// loads.
 std::vector<Form> forms_of_row(int step, const std::vector<int>& numbers, int lanes, bool inside = false) {
   Sample s;
   const int in = s.input(DType::F32, {1 << 20}), out = s.output(DType::F32, {960});

@@ -15,8 +15,7 @@ using ::testing::HasSubstr;
 
 // As compile() prepares programs for a GPU.
 std::optional<StoredCopies> copied(const std::string& program, int compute = 90) {
-  const Graph graph =
-      with_local_reductions(simplify(lang::parse_program(program, "<test>")), 64, false, compute >= 80);
+  const Graph graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 64, false, compute >= 80);
   Options options;
   options.target.device = "cuda", options.target.gpu = true, options.target.threads = 132;
   options.target.compute = compute;
@@ -56,8 +55,9 @@ TEST(ChannelsLast, ArePointlessElsewhere) {
   EXPECT_FALSE(copied(convolution("bf16", 64, "conv(x, w, padding=1)"), 75)) << "no matrix units";
   EXPECT_FALSE(copied(convolution("f32", 64, "conv(x, w, padding=1)"))) << "f32";
   EXPECT_FALSE(copied(convolution("bf16", 12, "conv(x, w, padding=1)"))) << "channels are no words";
-  EXPECT_FALSE(copied("input x: bf16[32, 56, 56, 64]\ninput w: bf16[64, 3, 3, 64]\n"
-                      "return conv(permute(x, (0, 3, 1, 2)), permute(w, (0, 3, 1, 2)))\n"))
+  EXPECT_FALSE(
+      copied("input x: bf16[32, 56, 56, 64]\ninput w: bf16[64, 3, 3, 64]\n"
+             "return conv(permute(x, (0, 3, 1, 2)), permute(w, (0, 3, 1, 2)))\n"))
       << "they lie last";
   EXPECT_FALSE(copied("input a: bf16[512, 512]\ninput b: bf16[512, 512]\nreturn a @ b\n")) << "a product";
 }
