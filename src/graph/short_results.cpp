@@ -30,7 +30,7 @@ class ShortResults : GraphCopy {
   }
 
  private:
-  // Of a reduction that is written out; 0: it is not.
+  // How many results of a reduction are written out; 0: none.
   int64_t results_of(const Node& reduce) const {
     if (reduce.kind != NodeKind::Reduce || reduce.local) return 0;
     const Shape& shape = from_.at(reduce.args[0]).shape;
