@@ -272,8 +272,8 @@ Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units
   if (!in_tiles) short_rows.emplace(graph);  // lanes of a CPU go along rows, or across them
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    const bool by_units = units && is_product_of_halves(graph, node) && sums_words(graph, node);
-    if (node.local && is_dense(graph, node) && (in_tiles || by_units)) graph.nodes[i].local = false;
+    const auto by_units = [&] { return units && is_product_of_halves(graph, node) && sums_words(graph, node); };
+    if (node.local && is_dense(graph, node) && (in_tiles || by_units())) graph.nodes[i].local = false;
     if (short_rows && short_rows->has(static_cast<NodeId>(i))) graph.nodes[i].local = true;
     const bool again = in_tiles && node.kind == NodeKind::Reduce && reduced_again.has(static_cast<NodeId>(i));
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, again ? kMostReducedAgain : most) &&
