@@ -64,6 +64,7 @@ class Verifier {
       if (auto c = size.constant()) expect(*c >= 0, "negative size {}", *c);
       check_symbols(size, "a shape");
     }
+    expect(!node.local || node.kind == NodeKind::Reduce, "local, but no reduction");
     check_kind(node);
   }
 
