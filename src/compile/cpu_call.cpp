@@ -36,8 +36,7 @@ void CpuCall::find_addresses(const std::vector<TensorView>& inputs, const std::v
 
 void CpuCall::run() {
   if (!state_->device.compiles()) return interpret_into(state_->graph, inputs_, outputs_);
-  for (const Copy& copy : before_)
-    copy.to.contiguous() ? copy_strided(copy.from, copy.to) : copy_into(contiguous_copy(copy.from), copy.to);
+  for (const Copy& copy : before_) copy_as_expected(copy.from, copy.to);
   char* const scratch = static_cast<char*>(memory_.data) + prepared_->arena.bytes;
   error_ = 0;
   for (size_t k = 0; k < addresses_.size(); ++k) {

@@ -81,6 +81,10 @@ int64_t bytes_across(const TensorView& view) {
   return (last + 1) * size_of(view.dtype);
 }
 
+void copy_as_expected(const TensorView& from, const TensorView& to) {
+  to.contiguous() ? copy_strided(from, to) : copy_into(contiguous_copy(from), to);
+}
+
 // A bool of the caller may hold any byte; in kernels it is 0 or 1 only where it was stored so,
 // which the printer's loads do not rely on.
 std::vector<TensorView> expected_inputs(const Executable::State& state, const std::vector<TensorView>& inputs,
@@ -96,15 +100,9 @@ std::vector<TensorView> expected_inputs(const Executable::State& state, const st
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (lies_as_expected(state, i, inputs[i])) continue;
     TensorView& copy = result[i];
-    if (copy.contiguous()) {
-      copies.push_back(state.copy_pool->take(copy.dtype, copy.dims, bytes));
-      copy_strided(inputs[i], copies.back());
-    } else {
-      copies.push_back(state.copy_pool->take(copy.dtype, {bytes_across(copy) / size_of(copy.dtype)}, bytes));
-      copy.data = copies.back().data;
-      copy_into(contiguous_copy(inputs[i]), copy);
-    }
+    copies.push_back(state.copy_pool->take(copy.dtype, {bytes_across(copy) / size_of(copy.dtype)}, bytes));
     copy.data = copies.back().data;
+    copy_as_expected(inputs[i], copy);
   }
   return result;
 }

@@ -203,6 +203,7 @@ bool lies_as_expected(const Executable::State& state, size_t input, const Tensor
 // Such an array at this address, and the bytes from its first element to its last.
 TensorView expected_view(const Executable::State& state, size_t input, const TensorView& like, void* data);
 int64_t bytes_across(const TensorView& view);
+void copy_as_expected(const TensorView& from, const TensorView& to);
 // The inputs, those that lie otherwise as copies in the host's memory, which `copies` keeps.
 std::vector<TensorView> expected_inputs(const Executable::State& state, const std::vector<TensorView>& inputs,
                                         std::vector<Tensor>& copies);

@@ -130,10 +130,9 @@ struct Node {
                           // along, in the order of the axes that it appends
   std::vector<IntExpr> starts;  // Slice: first index per dimension; Pad, Extend: elements in front, per dimension
   std::vector<int64_t> steps;   // Slice: per dimension, not 0; result[i] = x[start + step * i]
-                                // Input: elements between neighbours in memory, per dimension;
-                                // empty: row-major Window: per windowed axis, as dilation, both
-                                // positive: result[.., i, .., j] = x[.., step * i + dilation * j,
-                                // ..]
+                                // Input: elements between neighbours in memory, see strides_of().
+                                // Window: per windowed axis, as dilation, both positive:
+                                // result[.., i, .., j] = x[.., step * i + dilation * j, ..]
   std::vector<int64_t> dilation;
   Scalar constant;                          // Constant
   IntExpr size;                             // SizeValue
@@ -162,7 +161,8 @@ struct Graph {
   std::vector<Symbol> size_symbols() const;  // of the inputs' shapes, in order of appearance
 };
 
-// Elements between neighbours along each dimension, where the value lies in memory.
+// Elements between neighbours along each dimension, where the value lies in memory: the steps of an
+// input that has them, else row-major.
 Shape strides_of(const Node& node);
 // Elements of which each row of the value begins at a multiple: of row-major ones the last
 // dimension.

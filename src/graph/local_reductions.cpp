@@ -166,15 +166,20 @@ bool of_two_arrays(const Graph& graph, const Node& reduce) {
          std::count_if(found.leaves.begin(), found.leaves.end(), takes_part) > 1;
 }
 
+// The nodes that read each node.
+std::vector<std::vector<NodeId>> readers_of(const Graph& graph) {
+  std::vector<std::vector<NodeId>> readers(graph.nodes.size());
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    for (const NodeId arg : graph.nodes[i].args) readers[static_cast<size_t>(arg)].push_back(static_cast<NodeId>(i));
+  return readers;
+}
+
 // Sums over two arrays that are only reduced again, as the distance to the nearest of some points
 // is: none of them is ever stored where each is computed where it is needed.
 class ReducedAgain {
  public:
-  explicit ReducedAgain(const Graph& graph) : graph_(graph), users_(graph.nodes.size()) {
-    for (size_t i = 0; i < graph.nodes.size(); ++i)
-      for (const NodeId arg : graph.nodes[i].args) users_[static_cast<size_t>(arg)].push_back(static_cast<NodeId>(i));
-    stored_.insert(graph.outputs.begin(), graph.outputs.end());
-  }
+  explicit ReducedAgain(const Graph& graph)
+      : graph_(graph), users_(readers_of(graph)), stored_(graph.outputs.begin(), graph.outputs.end()) {}
 
   bool has(NodeId id) const {
     std::vector<NodeId> waiting{id};
@@ -205,11 +210,8 @@ class ReducedAgain {
 // of the rows: then nothing has to go along the rows.
 class ShortRows {
  public:
-  explicit ShortRows(const Graph& graph) : graph_(graph), users_(graph.nodes.size()) {
-    for (size_t i = 0; i < graph.nodes.size(); ++i)
-      for (const NodeId arg : graph.nodes[i].args) users_[static_cast<size_t>(arg)].push_back(static_cast<NodeId>(i));
-    for (const NodeId id : graph.outputs) stored_.insert(id);
-  }
+  explicit ShortRows(const Graph& graph)
+      : graph_(graph), users_(readers_of(graph)), stored_(graph.outputs.begin(), graph.outputs.end()) {}
 
   bool has(NodeId id) const {
     if (!reduces_short_row(id) || goes_back(id)) return false;
@@ -267,15 +269,18 @@ class ShortRows {
 }  // namespace
 
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units) {
-  const ReducedAgain reduced_again(graph);
+  std::optional<ReducedAgain> reduced_again;
   std::optional<ShortRows> short_rows;
-  if (!in_tiles) short_rows.emplace(graph);  // lanes of a CPU go along rows, or across them
+  if (in_tiles)
+    reduced_again.emplace(graph);
+  else
+    short_rows.emplace(graph);  // lanes of a CPU go along rows, or across them
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     const auto by_units = [&] { return units && is_product_of_halves(graph, node) && sums_words(graph, node); };
     if (node.local && is_dense(graph, node) && (in_tiles || by_units())) graph.nodes[i].local = false;
     if (short_rows && short_rows->has(static_cast<NodeId>(i))) graph.nodes[i].local = true;
-    const bool again = in_tiles && node.kind == NodeKind::Reduce && reduced_again.has(static_cast<NodeId>(i));
+    const bool again = reduced_again && node.kind == NodeKind::Reduce && reduced_again->has(static_cast<NodeId>(i));
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, again ? kMostReducedAgain : most) &&
         !is_product_of_halves(graph, node) && (is_short(graph, node, kFewTerms) || !is_dense(graph, node)) &&
         of_two_arrays(graph, node))

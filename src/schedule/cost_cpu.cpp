@@ -226,7 +226,7 @@ class CpuPrediction {
 
   // Whether the elements of a window, which are read together, lie in the lines of the lanes.
   bool reads_windows_of_lines(NodeId node, const Index& index) const {
-    const IntExpr place = flat_offset(graph_.at(node).shape, index);
+    const IntExpr place = flat_offset(graph_.at(node), index);
     return place.any_symbol([&](Symbol s) {
       const auto step = s.kind() == Symbol::Kind::Window ? place.coefficient_of(s) : std::nullopt;
       return step && step->is(1);
