@@ -26,6 +26,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -151,7 +152,8 @@ struct Constraint {
 };
 
 struct Graph {
-  std::vector<Node> nodes;      // arguments come before their users
+  // Arguments come before their users. What appends nodes may hold references to others.
+  std::deque<Node> nodes;
   std::vector<NodeId> inputs;   // in the order of declaration
   std::vector<NodeId> outputs;  // a node may occur here twice
   std::vector<Constraint> constraints;

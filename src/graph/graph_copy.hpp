@@ -45,7 +45,7 @@ class GraphCopy {
   const Graph& from_;
 
  private:
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;
   std::vector<NodeId> ids_;  // of the nodes of `from_`
 };
 

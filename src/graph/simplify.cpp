@@ -189,8 +189,7 @@ Graph rewrite(const Graph& graph) {
   }
   for (NodeId id : graph.inputs) result.inputs.push_back(replaced_by[static_cast<size_t>(id)]);
   for (NodeId id : graph.outputs) result.outputs.push_back(replaced_by[static_cast<size_t>(id)]);
-  auto nodes = rewriter.take();
-  result.nodes.assign(std::make_move_iterator(nodes.begin()), std::make_move_iterator(nodes.end()));
+  result.nodes = rewriter.take();
   result.constraints = graph.constraints;
   result.source = graph.source;
   return result;
@@ -206,7 +205,7 @@ Graph drop_unused(Graph graph) {
       for (NodeId arg : graph.nodes[id].args) needed[static_cast<size_t>(arg)] = true;
 
   std::vector<NodeId> renamed(graph.nodes.size(), -1);
-  std::vector<Node> kept;
+  std::deque<Node> kept;
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     if (!needed[id]) continue;
     renamed[id] = static_cast<NodeId>(kept.size());
