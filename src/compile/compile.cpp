@@ -150,7 +150,7 @@ static Graph for_device(const Graph& graph, const Machine& device, const SizeBin
   Graph simple = simplify(graph);
   const bool has_units = device.is_gpu && !device.opencl && device.gpu_facts.compute >= 80;
   if (has_units) simple = with_products_in_bf16(std::move(simple), sizes);
-  if (!device.is_gpu) simple = simplify(with_windows_in_steps(simple));
+  if (!device.is_gpu) simple = with_short_axes_apart(simplify(with_windows_in_steps(simple)));
   simple = with_local_reductions(std::move(simple), most_local(device), !device.is_gpu, has_units);
   return store_for_custom(with_short_results_apart(simple));
 }

@@ -124,29 +124,6 @@ int64_t points(const Shape& shape, const std::vector<int>& dims) {
   return n;
 }
 
-// Whether it is a product of matrices, as a convolution of many channels is: tiles of those use
-// what is read more often than windows.
-bool is_dense(const Graph& graph, const Node& reduce) {
-  const Node& product = graph.at(reduce.args[0]);
-  if (reduce.reduce != ReduceKind::Sum || product.kind != NodeKind::Elementwise || product.op != Op::Mul) return false;
-  const Shape& shape = product.shape;
-  std::vector<int> own[2], all;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    all.push_back(static_cast<int>(d));
-    bool repeated[2];
-    for (size_t s = 0; s < 2; ++s) {
-      const Node& factor = graph.at(product.args[s]);
-      if (factor.kind != NodeKind::Broadcast) return false;
-      const Shape& source = graph.at(factor.args[0]).shape;
-      const size_t missing = shape.size() - source.size();
-      repeated[s] = d < missing || (source[d - missing].is(1) && !shape[d].is(1));
-    }
-    if (repeated[0] != repeated[1]) own[repeated[0] ? 1 : 0].push_back(static_cast<int>(d));
-  }
-  return points(shape, reduce.axes) >= kFewestTerms && points(shape, all) >= kSmallProduct &&
-         points(shape, own[0]) >= kFewestOfOne && points(shape, own[1]) >= kFewestOfOne;
-}
-
 bool of_two_arrays(const Graph& graph, const Node& reduce) {
   const Shape& shape = graph.at(reduce.args[0]).shape;
   Dimensions own(shape.size());
@@ -268,6 +245,27 @@ class ShortRows {
 
 }  // namespace
 
+bool is_dense_product(const Graph& graph, const Node& reduce) {
+  const Node& product = graph.at(reduce.args[0]);
+  if (reduce.reduce != ReduceKind::Sum || product.kind != NodeKind::Elementwise || product.op != Op::Mul) return false;
+  const Shape& shape = product.shape;
+  std::vector<int> own[2], all;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    all.push_back(static_cast<int>(d));
+    bool repeated[2];
+    for (size_t s = 0; s < 2; ++s) {
+      const Node& factor = graph.at(product.args[s]);
+      if (factor.kind != NodeKind::Broadcast) return false;
+      const Shape& source = graph.at(factor.args[0]).shape;
+      const size_t missing = shape.size() - source.size();
+      repeated[s] = d < missing || (source[d - missing].is(1) && !shape[d].is(1));
+    }
+    if (repeated[0] != repeated[1]) own[repeated[0] ? 1 : 0].push_back(static_cast<int>(d));
+  }
+  return points(shape, reduce.axes) >= kFewestTerms && points(shape, all) >= kSmallProduct &&
+         points(shape, own[0]) >= kFewestOfOne && points(shape, own[1]) >= kFewestOfOne;
+}
+
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units) {
   std::optional<ReducedAgain> reduced_again;
   std::optional<ShortRows> short_rows;
@@ -278,11 +276,11 @@ Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     const auto by_units = [&] { return units && is_product_of_halves(graph, node) && sums_words(graph, node); };
-    if (node.local && is_dense(graph, node) && (in_tiles || by_units())) graph.nodes[i].local = false;
+    if (node.local && is_dense_product(graph, node) && (in_tiles || by_units())) graph.nodes[i].local = false;
     if (short_rows && short_rows->has(static_cast<NodeId>(i))) graph.nodes[i].local = true;
     const bool again = reduced_again && node.kind == NodeKind::Reduce && reduced_again->has(static_cast<NodeId>(i));
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, again ? kMostReducedAgain : most) &&
-        !is_product_of_halves(graph, node) && (is_short(graph, node, kFewTerms) || !is_dense(graph, node)) &&
+        !is_product_of_halves(graph, node) && (is_short(graph, node, kFewTerms) || !is_dense_product(graph, node)) &&
         of_two_arrays(graph, node))
       graph.nodes[i].local = true;
   }

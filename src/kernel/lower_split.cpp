@@ -10,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "kernel/lower_row.hpp"
+#include "kernel/walk.hpp"
 #include "schedule/parts.hpp"
 
 namespace smelt::kernel {
@@ -110,6 +111,13 @@ void RowLowering::combine_rows(const Grid& grid, const SplitAxis& split, const s
   RowLoops loops;
   loops.vector_extent = count;
   std::vector<Stmt> body = row_pass(loops, accs, take_partials(accs, parts, from));
+  if (on_gpu()) {
+    // Partial results are few: what is written out for more costs time to compile alone.
+    constexpr int kElements = 8;  // of a thread in a step
+    const int most = std::max(1, kElements / schedule_.lanes);
+    for (Stmt& s : body)
+      if (auto* loop = loop_of(s, LoopKind::Vector)) loop->unroll = std::min(loop->unroll, most);
+  }
   set_results(of_all_lanes(accs));
   append(body, columns ? column_outputs(1, placement) : row_outputs(1, placement));
   add_phase(grid.extent(), std::move(body), count);

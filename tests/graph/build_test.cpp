@@ -260,6 +260,15 @@ TEST(Movement, ConcatPromotes) {
   verify(g.finish({z}));
 }
 
+TEST(Builder, ReferencesToNodesHoldWhileNodesAreAdded) {
+  GraphBuilder g;
+  const NodeId x = g.input("x", DType::F32, {4});
+  const Node& node = g.at(x);
+  for (int i = 0; i < 1000; ++i) g.constant(Scalar::of_int(DType::I32, i));
+  EXPECT_EQ(&node, &g.at(x));
+  EXPECT_EQ(node.name, "x");
+}
+
 TEST(Builder, KeepsOriginAndLabel) {
   GraphBuilder g;
   g.set_origin({3, 7, 4}, "relu");
