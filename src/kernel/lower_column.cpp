@@ -2,7 +2,7 @@
 // schedules share the loops:
 //
 //   column            each lane runs down its own column
-//     grid %g over the outer kept axes and the tiles of columns
+//     grid %g over the outer kept axes and the tiles of columns (flattened: tiles of all kept axes)
 //       vector %i over the columns of a tile
 //         for each level of reductions:
 //           serial over the reduced axes:  accumulate; store what is ready; keep what later passes need
@@ -41,18 +41,25 @@ void ColumnLowering::phases() {
 ColumnLoops ColumnLowering::column_loops(const SplitAxis* split) const {
   const Symbol t = Symbol::loop("t"), s = Symbol::loop("s"), r = Symbol::loop("r");
   ColumnLoops loops;
-  for (const Axis& axis : domain().axes)
-    if (!axis.reduced && &axis != &vector_axis()) loops.outer.add(axis.var, axis.extent);
+  std::vector<Axis> merged;
+  IntExpr extent = 1;
+  for (const Axis& axis : domain().axes) {
+    if (axis.reduced) continue;
+    if (schedule_.flattened || &axis == &vector_axis())
+      merged.push_back(axis), extent = extent * axis.extent;
+    else
+      loops.outer.add(axis.var, axis.extent);
+  }
   Grid tiles = loops.outer;
-  tiles.add_pieces(t, vector_axis().extent, schedule_.tile);
+  tiles.add_pieces(t, extent, schedule_.tile);
   if (split) tiles.add(s, split->parts);
   loops.count = tiles.extent();
   Placement& placement = loops.placement;
   tiles.decode(placement);
-  const Piece columns = piece_at(placement, t, vector_axis().extent, schedule_.tile);
+  const Piece columns = piece_at(placement, t, extent, schedule_.tile);
   loops.width = columns.length;
   placement.ranges[kLane] = {0, columns.length - 1};
-  placement.place(vector_axis().var, columns.first + IntExpr::symbol(kLane));
+  placement.unravel(merged, columns.first + IntExpr::symbol(kLane));
   for (const Axis& axis : domain().axes) {
     if (!axis.reduced) continue;
     if (split && &axis == split->axis) {

@@ -35,14 +35,26 @@ double stride_in_the_middle(const Domain& domain, const SizeBinding& sizes, cons
   return moved / kSteps;
 }
 
+// Whether each step along `var` reads another index first.
+bool picks_along(const Domain& domain, const Index& index, Symbol var) {
+  for (const IntExpr& i : index)
+    for (const Symbol s : i.symbols()) {
+      const auto from = domain.gathers.find(s);
+      if (from != domain.gathers.end() && (mentions(from->second, var) || picks_along(domain, from->second, var)))
+        return true;
+    }
+  return false;
+}
+
 }  // namespace
 
 double stride_of(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node, const Index& index,
                  Symbol var) {
+  if (picks_along(domain, index, var)) return kAnywhere;
   const IntExpr flat = flat_offset(graph.at(node), index);
   const auto step = flat.coefficient_of(var);
   if (step) return std::abs(static_cast<double>(step->evaluate(sizes)));
-  return reads_gathered(index) ? 1e9 : stride_in_the_middle(domain, sizes, flat, var);
+  return reads_gathered(index) ? kAnywhere : stride_in_the_middle(domain, sizes, flat, var);
 }
 
 double array_bytes(const Graph& graph, const SizeBinding& sizes, NodeId node) {

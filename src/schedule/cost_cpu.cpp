@@ -45,7 +45,6 @@ constexpr double kWaySize = 4096;
 constexpr int kWays = 8;
 constexpr double kPage = 4096;
 constexpr double kPagesNear = 64;  // whose addresses a core translates at once
-constexpr double kAnywhere = 1e9;  // what stride_of gives where there is none
 
 class CpuPrediction {
  public:

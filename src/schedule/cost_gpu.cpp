@@ -110,7 +110,8 @@ class GpuPrediction {
       executed_ =
           points_ * ratio(steps * team * lanes_, length) * (s_.columns > 0 ? ratio(tiles * width, along_columns()) : 1);
     } else if (s_.strategy == Strategy::Column) {
-      teams = ceil_ratio(kept(), team * lanes_);
+      const double tile = team * lanes_;
+      teams = s_.flattened ? ceil_ratio(kept(), tile) : ratio(kept(), along()) * ceil_ratio(along(), tile);
       rounds_ = ceil_ratio(reduced(), std::max(1, s_.unroll));
       executed_ = teams * team * lanes_ * reduced();
     } else if (s_.strategy == Strategy::Tiled) {
@@ -222,10 +223,10 @@ class GpuPrediction {
     return s_.domain.levels > 0 && !moves_along(s_.domain, read, true) &&
            window_elements(s_.domain, read.index) <= kInRegisters;
   }
-  // The bytes that one multiprocessor reads of an array that is the same for all rows, if its
-  // first-level cache holds them.
+  // The bytes that one multiprocessor reads of an array that is the same for all rows, or of which
+  // any place may be picked, if its first-level cache holds them.
   std::optional<double> near_bytes(const Read& read) const {
-    if (moves_along(s_.domain, read, false)) return std::nullopt;
+    if (moves_along(s_.domain, read, false) && !reads_gathered(read.index)) return std::nullopt;
     const double bytes = array_bytes(graph_, options_.sizes, read.node);
     const bool in_parts = s_.strategy == Strategy::Split && along_rows() && mentions(read.index, split_axis().var);
     const double held = in_parts ? bytes * std::min(1.0, resident_ / parts_of_rows()) : bytes;
@@ -334,6 +335,8 @@ class GpuPrediction {
     const double at_once = kWarp / std::max(1.0, word * size / 4);
     const double threads = shared ? std::min<double>(at_once, std::max(1, s_.team)) : at_once;
     double bytes_of_lane = staged ? size : std::min<double>(kLine, stride == 1 ? apart : apart * lanes_);
+    // Lanes that pick places of a small array meet in its lines.
+    if (near && stride >= kAnywhere) bytes_of_lane = std::min(bytes_of_lane, std::max<double>(kLine, *near) / kWarp);
     // Windows begin anywhere, so that a warp's elements lie in two lines.
     if (windows && stride == 1) bytes_of_lane *= 2;
     on_chip_ += std::max(times / word * std::max(word * size, bytes_of_lane * threads / at_once), accesses * kLine);

@@ -13,8 +13,9 @@ inline double ceil_ratio(double a, double b) { return std::ceil(ratio(a, b)); }
 
 // Whether the place of a read changes along some reduced (or kept) axis.
 bool moves_along(const Domain& domain, const Read& read, bool reduced);
-// Elements between those of neighbours along an axis, most of them; very many where the data names
+// Elements between those of neighbours along an axis, most of them; kAnywhere where the data names
 // the places.
+constexpr double kAnywhere = 1e9;
 double stride_of(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node, const Index& index,
                  Symbol var);
 double array_bytes(const Graph& graph, const SizeBinding& sizes, NodeId node);

@@ -144,6 +144,7 @@ void follow_direction(const Graph& graph, Domain& domain, const SizeBinding& siz
     for (Output& o : domain.outputs) turn(o.base_index), turn(o.store_index);
     for (std::vector<Read>* list : {&domain.reads, &domain.draws})
       for (Read& read : *list) turn(read.index);
+    for (auto& [picked, from] : domain.gathers) turn(from);
   }
 }
 
@@ -179,6 +180,7 @@ static void merge_pair(Domain& domain, size_t d) {
   for (Output& o : domain.outputs) rewrite(o.base_index), rewrite(o.store_index);
   for (Read& r : domain.reads) rewrite(r.index);
   for (Read& r : domain.draws) rewrite(r.index);
+  for (auto& [picked, from] : domain.gathers) rewrite(from);
   domain.ranges.erase(outer.var);
   domain.ranges.erase(inner.var);
   outer = merged;

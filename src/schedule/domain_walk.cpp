@@ -240,8 +240,10 @@ class Walk : Refusing {
         return true;
       case NodeKind::Scatter: throw InternalError("a scatter in a group of other loops");
       case NodeKind::Gather: {
-        next.push_back({node.args[1], at_index(gather_indices_index(graph_, node, index)), level, below, guards});
+        const Index from = gather_indices_index(graph_, node, index);
+        next.push_back({node.args[1], at_index(from), level, below, guards});
         const Symbol picked = Symbol::gathered(domain_.ranges.size());
+        domain_.gathers[picked] = from;
         domain_.ranges[picked] = {0, at(node.args[0]).shape[static_cast<size_t>(node.axes[0])] - 1};
         next.push_back({node.args[0], at_index(gather_data_index(graph_, node, index, IntExpr::symbol(picked))), level,
                         below, guards});

@@ -7,8 +7,10 @@
 #include <bit>
 
 #include "base/check.hpp"
+#include "schedule/cost.hpp"
 #include "schedule/local.hpp"
 #include "schedule/parts.hpp"
+#include "schedule/target_facts.hpp"
 
 namespace smelt::schedule {
 namespace {
@@ -50,8 +52,22 @@ static std::variant<Schedule, Refusal> choose(const Graph& graph, const Group& g
   return cpu_schedule(graph, std::move(domain), group, options);
 }
 
+// Whether a GPU does all operations, those that are done again among them, while memory moves what
+// the kernel reads and writes: then they cost nothing. A thread that has a short row to itself does
+// each of them once: all indices are constants of its code.
+static bool waits_for_memory(const Graph& graph, const Group& group, const Schedule& s, const Options& options) {
+  constexpr double kShare = 0.8;  // of the time of memory
+  const TargetFacts facts = facts_of(options.target);
+  const auto points = static_cast<double>(s.domain.estimate(false) * s.domain.estimate(true));
+  const bool whole_row = s.strategy == Strategy::Row && s.team == 1 && s.held && s.domain.reduced_count().constant();
+  const double operations = (whole_row ? s.domain.once : s.domain.again) * points;
+  const double operations_us = operations / (facts.operations * facts.processors);
+  return operations_us <= kShare * predict(graph, group, s, options).memory_us;
+}
+
 // A stencil weighs what it computes again itself; rows, windows and small arrays know no rings.
-static std::string repeats_too_much(const Graph& graph, const Group& group, const Schedule& s, const Target& target) {
+static std::string repeats_too_much(const Graph& graph, const Group& group, const Schedule& s, const Options& options) {
+  const Target& target = options.target;
   const Domain& domain = s.domain;
   const bool plain = domain.pointwise() && std::none_of(group.nodes.begin(), group.nodes.end(),
                                                         [&](NodeId id) { return graph.at(id).local; });
@@ -61,6 +77,7 @@ static std::string repeats_too_much(const Graph& graph, const Group& group, cons
   const double most = target.gpu ? std::min(kLaunchOfAThread, kLaunchOfAGpu / std::max(1.0, points))
                                  : kLaunchOperations / std::max(1.0, points);
   if (domain.again <= domain.once + kRoundTrip + most) return "";
+  if (target.gpu && !target.plain && waits_for_memory(graph, group, s, options)) return "";
   return fmt::format("{:.0f} operations an element would become {:.0f}, since values are needed at several indices",
                      domain.once, domain.again);
 }
@@ -90,7 +107,7 @@ static void share_workgroups(Schedule& s, const Target& target) {
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& group, const Options& options) {
   auto made = choose(graph, group, options);
   if (auto* s = std::get_if<Schedule>(&made)) {
-    if (s->unprofitable.empty()) s->unprofitable = repeats_too_much(graph, group, *s, options.target);
+    if (s->unprofitable.empty()) s->unprofitable = repeats_too_much(graph, group, *s, options);
     if (!options.target.gpu) s->cache_bytes = options.target.l3_bytes;
     if (options.target.plain) alone_in_workgroups(*s);
     if (options.target.plain && !options.target.gpu) share_workgroups(*s, options.target);

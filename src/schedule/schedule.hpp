@@ -28,8 +28,8 @@ struct Schedule {
   Strategy strategy{};
   Domain domain;           // axes merged
   int vector_axis = -1;    // the axis whose points are lanes; -1: the domain has one point
-  bool flattened = false;  // Pointwise: several axes as one vector axis, indices by division
-  int flat_from = 0;       // flattened: the first of those axes; those before it are loops
+  bool flattened = false;  // Pointwise, Column on a GPU: several kept axes as one vector axis, indices by division
+  int flat_from = 0;       // Pointwise, flattened: the first of those axes; those before it are loops
   bool pieces = false;     // Pointwise: a short last axis is a vector, and the axis before it a loop
   int across_axis = -1;    // Tiled: the axis along which the reads of `staged` are contiguous
   int narrow_axis = -1;    // Split: the reduced axis after which a few columns lie; `tile` is then what one step takes

@@ -96,28 +96,29 @@ bool steps_by_one(const Graph& graph, const Domain& domain, const Axis& axis) {
   return any;
 }
 
-// The axis that threads share: the last one, unless that is too short for them and another is
-// longer. Where operands are broadcast, another axis may be as contiguous as the last one.
+// The axis that threads share: the last one, unless a pass over it alone finds another axis that is
+// longer and as contiguous, as where operands are broadcast.
 int row_axis(const Graph& graph, const Domain& domain, bool one_pass) {
   const int last = last_axis(domain, true);
-  if (last < 0) return last;
-  const int64_t length = domain.axes[static_cast<size_t>(last)].estimate;
+  if (last < 0 || !one_pass || domain.axes[static_cast<size_t>(last)].estimate >= kFewElements) return last;
   int best = last;
   for (size_t d = 0; d < domain.axes.size(); ++d) {
     const Axis& axis = domain.axes[d];
-    if (!axis.reduced || axis.estimate <= domain.axes[static_cast<size_t>(best)].estimate) continue;
-    if (length < kWarp || (one_pass && length < kFewElements && steps_by_one(graph, domain, axis)))
+    if (axis.reduced && axis.estimate > domain.axes[static_cast<size_t>(best)].estimate &&
+        steps_by_one(graph, domain, axis))
       best = static_cast<int>(d);
   }
   return best;
 }
 
-// Whether the last axis by itself is so short, and rows so few, that the threads of its rows leave
-// the GPU idle: then all reduced axes are one loop, which takes a division an element.
+// Whether the last axis by itself is too short for a warp, or so short, and rows so few, that the
+// threads of its rows leave the GPU idle: then all reduced axes are one loop, which takes a division
+// an element. Measured on an H100: 60,000 x 50 x 7 elements of f32 took 391 us with the axis of 50
+// shared by threads, which read every seventh element.
 bool too_few_threads(const Schedule& s, int64_t rows, const Target& target) {
   constexpr int64_t kPerProcessor = 1024, kPerThread = 16;
   const int64_t along = s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
-  return along < kFewElements && rows * (along / kPerThread) < target.threads * kPerProcessor;
+  return along < kWarp || (along < kFewElements && rows * (along / kPerThread) < target.threads * kPerProcessor);
 }
 
 std::string rows_text(int64_t rows) { return fmt::format("{} row{}", rows, rows == 1 ? "" : "s"); }
