@@ -35,14 +35,19 @@ double stride_in_the_middle(const Domain& domain, const SizeBinding& sizes, cons
   return moved / kSteps;
 }
 
-// Whether each step along `var` reads another index first.
-bool picks_along(const Domain& domain, const Index& index, Symbol var) {
-  for (const IntExpr& i : index)
-    for (const Symbol s : i.symbols()) {
-      const auto from = domain.gathers.find(s);
-      if (from != domain.gathers.end() && (mentions(from->second, var) || picks_along(domain, from->second, var)))
-        return true;
-    }
+// Whether neighbours along `var` pick places far from each other, of an index that each reads first.
+// Picks that are no more than the places, as of a picture that is resized, are mostly in order.
+bool picks_anywhere(const Domain& domain, const SizeBinding& sizes, const IntExpr& flat, Symbol var) {
+  for (const Symbol s : flat.symbols()) {
+    const auto from = domain.gathers.find(s);
+    if (from == domain.gathers.end()) continue;
+    if (std::any_of(from->second.begin(), from->second.end(),
+                    [&](const IntExpr& i) { return picks_anywhere(domain, sizes, i, var); }))
+      return true;
+    const auto axis = std::find_if(domain.axes.begin(), domain.axes.end(), [&](const Axis& a) { return a.var == var; });
+    const int64_t places = domain.ranges.at(s).high.evaluate(sizes) + 1;
+    if (mentions(from->second, var) && (axis == domain.axes.end() || axis->estimate > places)) return true;
+  }
   return false;
 }
 
@@ -50,8 +55,8 @@ bool picks_along(const Domain& domain, const Index& index, Symbol var) {
 
 double stride_of(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node, const Index& index,
                  Symbol var) {
-  if (picks_along(domain, index, var)) return kAnywhere;
   const IntExpr flat = flat_offset(graph.at(node), index);
+  if (picks_anywhere(domain, sizes, flat, var)) return kAnywhere;
   const auto step = flat.coefficient_of(var);
   if (step) return std::abs(static_cast<double>(step->evaluate(sizes)));
   return reads_gathered(index) ? kAnywhere : stride_in_the_middle(domain, sizes, flat, var);

@@ -255,8 +255,18 @@ class GpuPrediction {
   }
   double step_along(NodeId node, const Index& index) const {
     if (s_.vector_axis < 0 || graph_.at(node).shape.empty()) return 0;
-    return stride_of(graph_, s_.domain, options_.sizes, node, index,
-                     s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var);
+    const auto along = [&](int axis) {
+      return stride_of(graph_, s_.domain, options_.sizes, node, index, s_.domain.axes[static_cast<size_t>(axis)].var);
+    };
+    const double step = along(s_.vector_axis);
+    // Lanes that are more than a short axis go on along the one before it: on the average, with no
+    // more than a sector from one element to the next.
+    const double sector = double(kSector) / size_of(graph_.at(node).dtype), length = this->along();
+    if (!s_.flattened || s_.strategy != Strategy::Pointwise || s_.vector_axis < 1 || length >= sector) return step;
+    const double outer = along(s_.vector_axis - 1);
+    if (outer == 0 || step == 0 || outer == length * step) return step;
+    const double jump = std::abs(outer - (length - 1) * step);
+    return ((length - 1) * std::min(step, sector) + std::min(jump, sector)) / length;
   }
 
   // The number of cache lines of a window: neighbours share them.
