@@ -72,6 +72,12 @@ std::string unsigned_type(const CLike& as, DType t) {
   return size_of(t) == 8 ? std::string(as.wide_unsigned) : size_of(t) == 4 ? "unsigned" : type_of(as, t);
 }
 
+std::string_view kind_of_extreme(DType t) {
+  if (size_of(t) == 8) return "wides";
+  if (t == DType::U32) return "unsigned";
+  return size_of(t) < 4 && is_unsigned_int(t) ? "small" : "ints";
+}
+
 // The low bits of an integer, as one of 8 or 16 bits.
 std::string low_bits(const CLike& as, UsedHelpers& used, DType t, const std::string& x) {
   return fmt::format("({}){}((unsigned)({}))", type_of(as, t), used(fmt::format("low_bits_{}", name_of(t))), x);
@@ -96,7 +102,7 @@ std::string filled(const CLike& as, UsedHelpers& used, std::string_view form, DT
     switch (const char what = form[++i]) {
       case 'T': text += type_of(as, t); break;
       case 'f': text += t == DType::F32 && as.suffixed ? "f" : ""; break;
-      case 'K': text += size_of(t) == 8 ? "wides" : t == DType::U32 ? "unsigned" : "ints"; break;
+      case 'K': text += kind_of_extreme(t); break;
       default: text += cast + args.at(static_cast<size_t>(what - 'a'));
     }
   }

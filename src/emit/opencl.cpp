@@ -101,9 +101,12 @@ HelperList macros(bool looped) {
 
 HelperList plain_extremes() {
   return {
-      {{"maximum_of_ints", "minimum_of_ints", "maximum_of_unsigned", "minimum_of_unsigned"},
+      {{"maximum_of_ints", "minimum_of_ints", "maximum_of_small", "minimum_of_small", "maximum_of_unsigned",
+        "minimum_of_unsigned"},
        R"(#define maximum_of_ints(a, b) max((int)(a), (int)(b))
 #define minimum_of_ints(a, b) min((int)(a), (int)(b))
+#define maximum_of_small maximum_of_ints
+#define minimum_of_small minimum_of_ints
 #define maximum_of_unsigned(a, b) max((uint)(a), (uint)(b))
 #define minimum_of_unsigned(a, b) min((uint)(a), (uint)(b)))",
        {},
