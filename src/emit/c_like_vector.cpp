@@ -154,8 +154,8 @@ int bodies_inside(const Loop& around) {
   return most;
 }
 
-// Steps of a serial loop that the compiler is to write out: some, if the loop does not say how many.
-// A running sum whose 64 loads were written out eight times took NVRTC 600 ms.
+// Steps of a serial loop that the compiler is to write out: some, if the loop does not say how
+// many. A running sum whose 64 loads were written out eight times took NVRTC 600 ms.
 int steps_written_out(const Loop& loop) {
   constexpr int kSome = 8, kMostBodies = 64;
   if (loop.unroll != 1) return std::max(1, loop.unroll);

@@ -199,8 +199,8 @@ Graph store_for_custom(const Graph& graph);
 // `in_tiles`: nor are convolutions of many channels, with `units` those of halves. Without
 // `in_tiles` sums of short rows are local too, where one result of each is all that is needed.
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units);
-// Whether a reduction is a product of matrices, as a convolution of many channels is: tiles of those
-// use what is read more often than windows.
+// Whether a reduction is a product of matrices, as a convolution of many channels is: tiles of
+// those use what is read more often than windows.
 bool is_dense_product(const Graph& graph, const Node& reduce);
 // The same with reductions over a short last axis and others as a local one of that axis inside of
 // one of the others, where the axes are not one piece of all arrays that are read.

@@ -1,10 +1,14 @@
+// Sums over pairs that keep a short axis of components, as the sum of the forces on each
 // body, of which each component needs the distance.
 //
 //   d = p[None, :, :] - p[:, None, :]                         r: [N, N], a function of sum(d * d, axis=-1)
 //   sum(d * r[..., None], axis=1)    ->    concat(sum(d[..., 0:1] * r[..., None], axis=1), ... 1:2 ..., ... 2:3 ...)
 //
 // Reductions of one kernel share what they have in common. Along an axis they would compute it for
-// each element.
+// each element. Nor has a loop over few results lanes enough, where each of them reduces the same
+// rows with a value of its own, as counts below some limits do:
+//
+//   sum(x[:, :, None] < q, axis=1)        x: [B, N], q: [9]     of f32[40000, 1000] 650 us on an H100 as it is
 #include "graph/short_results.hpp"
 
 #include <algorithm>
@@ -15,7 +19,7 @@
 namespace smelt {
 namespace {
 
-constexpr int64_t kMostResults = 4;
+constexpr int64_t kMostResults = 4, kMostOfRows = 16;
 constexpr int kMostSteps = 256;  // operations past which nothing is looked for
 
 class ShortResults : GraphCopy {
@@ -36,9 +40,30 @@ class ShortResults : GraphCopy {
     const Shape& shape = from_.at(reduce.args[0]).shape;
     const auto last = static_cast<int>(shape.size()) - 1;
     const int64_t results = shape.back().constant().value_or(0);
-    if (results < 2 || results > kMostResults || std::count(reduce.axes.begin(), reduce.axes.end(), last)) return 0;
+    if (results < 2 || results > kMostOfRows || std::count(reduce.axes.begin(), reduce.axes.end(), last)) return 0;
     int steps = kMostSteps;
-    return repeats_reductions(reduce.args[0], static_cast<size_t>(last), steps) ? results : 0;
+    if (results <= kMostResults && repeats_reductions(reduce.args[0], static_cast<size_t>(last), steps)) return results;
+    steps = kMostSteps;
+    const bool of_rows = last > 1 && reduce.axes == std::vector<int>{last - 1};
+    return of_rows && joins_rows_with_results(reduce.args[0], steps) ? results : 0;
+  }
+
+  // Whether everything that it is computed of is the same for all results, or for all elements of
+  // rows. Of products of matrices one factor is neither.
+  bool joins_rows_with_results(NodeId id, int& steps) const {
+    if (--steps < 0) return false;
+    const Node& node = from_.at(id);
+    if (node.kind == NodeKind::Broadcast) {
+      const Shape &shape = node.shape, &source = from_.at(node.args[0]).shape;
+      const auto repeats = [&](size_t from_the_end) {
+        return source.size() < from_the_end ||
+               (source[source.size() - from_the_end].is(1) && !shape[shape.size() - from_the_end].is(1));
+      };
+      return repeats(1) || repeats(2);
+    }
+    return (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast) &&
+           std::all_of(node.args.begin(), node.args.end(),
+                       [&](NodeId arg) { return joins_rows_with_results(arg, steps); });
   }
 
   // Whether it is computed from short reductions that are the same along this dimension.

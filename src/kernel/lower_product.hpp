@@ -120,6 +120,8 @@ class ProductLowering : public Lowering {
   void set_team(int threads);  // of the phase that was added last
   std::vector<Axis> kept_axes() const;
   schedule::Index partial_at(const IntExpr& part, const Placement& placement) const;
+  ExprId sum_of_parts(int array, const IntExpr& first, int64_t count, const Placement& placement);
+  std::vector<int> add_up_groups(const std::vector<int>& partial, int64_t parts, int64_t groups);
   void add_up_parts(const GpuPanels& panels);
   Ranges ranges_of_part(const Tile& tile, bool of_rows) const;
   std::vector<Stmt> stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole,

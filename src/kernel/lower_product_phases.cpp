@@ -7,9 +7,10 @@
 //   grid %g over pieces of the packed factor: vector %i over the piece:  packed = f
 //
 // Where tiles are few and the inner axes long, the grid goes over parts of these too: each stores
-// its sums, and another phase
+// its sums, and another phase, or where parts are many two,
 //
-//   grid %g over pieces of the results: vector %i over the piece: sum = 0; serial %s over the parts: sum += its sum; out = h(sum)
+//   grid %g over groups of parts and pieces of the results: vector %i over the piece: sums of the parts of a group
+//   grid %g over pieces of the results: vector %i over the piece: out = h(sum of the parts)
 #include <algorithm>
 
 #include "kernel/lower_product.hpp"
@@ -18,7 +19,7 @@ namespace smelt::kernel {
 
 namespace {
 
-constexpr int64_t kPackPiece = 2048;
+constexpr int64_t kPackPiece = 2048, kPiece = 1024;
 
 // The points of these axes, row-major, in pieces: where lane kLane of an iteration is, iterations,
 // and lanes.
@@ -125,19 +126,50 @@ schedule::Index ProductLowering::partial_at(const IntExpr& part, const Placement
   return index;
 }
 
-// The second phase: parts are added up in their order.
+// The sum of some parts, in their order.
+ExprId ProductLowering::sum_of_parts(int array, const IntExpr& first, int64_t count, const Placement& placement) {
+  const auto part = [&](int64_t p) { return builder_.load({false, array, partial_at(first + p, placement)}); };
+  ExprId sum = part(0);
+  for (int64_t p = 1; p < count; ++p) sum = builder_.apply(Op::Add, {sum, part(p)});
+  return sum;
+}
+
+// A phase that makes `groups` of the parts, as arrays of their own; returns those.
+std::vector<int> ProductLowering::add_up_groups(const std::vector<int>& partial, int64_t parts, int64_t groups) {
+  const Axis group{.var = Symbol::loop("group"), .extent = groups};
+  std::vector<Axis> axes{group};
+  Shape dims{groups};
+  for (const Axis& axis : kept_axes()) axes.push_back(axis), dims.push_back(axis.extent);
+  auto [placement, grid, length] = in_pieces(axes, kPiece);
+  const IntExpr at = placement.value_of.at(group.var);
+  std::vector<Stmt> body;
+  std::vector<int> made;
+  evaluator_.enter(&body, &placement.ranges);
+  for (const int array : partial) {
+    const ExprId sum = sum_of_parts(array, at * (parts / groups), parts / groups, placement);
+    made.push_back(add_temporary(kernel_.params[static_cast<size_t>(array)].dtype, dims, "sums of partial sums"));
+    body.push_back(builder_.store({false, made.back(), partial_at(at, placement)}, sum));
+  }
+  add_phase(grid, single(loop(LoopKind::Vector, kLane, length, std::move(body), 4, 1)), kPiece);
+  set_team(static_cast<int>(kPiece / 4));
+  return made;
+}
+
+// The phases after the first: parts are added up, many of them in groups first, so that a thread
+// reads few and code is short.
 void ProductLowering::add_up_parts(const GpuPanels& panels) {
-  const schedule::Product& p = product();
-  constexpr int64_t kPiece = 1024;
+  constexpr int64_t kMostAtOnce = 32;
+  std::vector<int> partial = panels.partial;
+  int64_t parts = product().split;
+  if (parts > kMostAtOnce) {
+    partial = add_up_groups(partial, parts, kMostAtOnce);
+    parts = kMostAtOnce;
+  }
   auto [placement, grid, length] = in_pieces(kept_axes(), kPiece);
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
-  for (size_t s = 0; s < p.sums.size(); ++s) {
-    ExprId sum = builder_.load({false, panels.partial[s], partial_at(0, placement)});
-    for (int part = 1; part < p.split; ++part)
-      sum = builder_.apply(Op::Add, {sum, builder_.load({false, panels.partial[s], partial_at(part, placement)})});
-    evaluator_.set_reduction(p.sums[s].node, sum);
-  }
+  for (size_t s = 0; s < partial.size(); ++s)
+    evaluator_.set_reduction(product().sums[s].node, sum_of_parts(partial[s], 0, parts, placement));
   append(body, elements(placement));
   add_phase(grid, single(loop(LoopKind::Vector, kLane, length, std::move(body), 4, 1)), kPiece);
   set_team(static_cast<int>(kPiece / 4));

@@ -35,8 +35,9 @@ double stride_in_the_middle(const Domain& domain, const SizeBinding& sizes, cons
   return moved / kSteps;
 }
 
-// Whether neighbours along `var` pick places far from each other, of an index that each reads first.
-// Picks that are no more than the places, as of a picture that is resized, are mostly in order.
+// Whether neighbours along `var` pick places far from each other, of an index that each reads
+// first. Picks that are no more than the places, as of a picture that is resized, are mostly in
+// order.
 bool picks_anywhere(const Domain& domain, const SizeBinding& sizes, const IntExpr& flat, Symbol var) {
   for (const Symbol s : flat.symbols()) {
     const auto from = domain.gathers.find(s);

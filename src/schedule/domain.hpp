@@ -66,10 +66,10 @@ struct Domain {
   std::vector<Scan> scans;
   bool reversed = false;  // the reduced axes are gone through from their ends
   std::vector<Output> outputs;
-  std::vector<Read> reads;  // distinct (node, index) pairs
-  std::vector<Read> draws;  // the same of random numbers, which are read from nowhere
+  std::vector<Read> reads;          // distinct (node, index) pairs
+  std::vector<Read> draws;          // the same of random numbers, which are read from nowhere
   std::map<Symbol, Index> gathers;  // what stands for an index that is read, and where its array is read
-  std::set<Symbol> pinned;  // variables used as values or in guards: their axes are not merged with others
+  std::set<Symbol> pinned;          // variables used as values or in guards: their axes are not merged with others
 
   // Operations of one point, with what is read: every value computed at each index at which it is
   // needed, and if each were computed once.

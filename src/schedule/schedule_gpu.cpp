@@ -50,20 +50,24 @@ static bool has_short_form(const Node& node) {
 }
 
 int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
-  const int64_t points = domain.estimate(false) * domain.estimate(true);
+  const int64_t kept = domain.estimate(false);
+  const bool of_rows = domain.estimate(true) > 1;
   // What takes many operations is kept for the passes after it, and the rest is little; random
   // numbers are drawn again.
   constexpr int64_t kAnewInAPass = 16;
   int64_t instructions = kAnewInAPass * passes_of(domain);
   for (const NodeId id : group.nodes) {
     const Node& node = graph.at(id);
-    const bool per_row = element_count(evaluate(node.shape, sizes)) * 2 <= points;
+    const bool per_row = of_rows && element_count(evaluate(node.shape, sizes)) <= kept;
     if (per_row && node.kind != NodeKind::Reduce) continue;
     const int shortest = has_short_form(node) ? 10 : instructions_of(node);
     const int64_t once = node.local ? std::min(local_elements(graph, node), kMostWrittenOut) : shortest;
     instructions += once * (node.kind == NodeKind::Random ? passes_of(domain) : std::min(passes_of(domain), 2));
   }
-  return std::max<int64_t>(1, kMostWrittenOutInstructions / instructions);
+  // What branches of a stack compute, each at another index, is code of its own.
+  const bool local = std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) { return graph.at(id).local; });
+  const double repeated = local ? 1 : std::max(1.0, domain.again / std::max(1.0, domain.once));
+  return std::max<int64_t>(1, static_cast<int64_t>(kMostWrittenOutInstructions / (double(instructions) * repeated)));
 }
 
 int64_t steps_of(int64_t elements, int64_t step) { return std::max<int64_t>(1, (elements + step - 1) / step); }

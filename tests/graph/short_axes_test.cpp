@@ -1,4 +1,5 @@
-// Reductions over a short last axis and others: which get that axis apart, and that the values stay.
+// Reductions over a short last axis and others: which get that axis apart, and that the values
+// stay.
 #include <gtest/gtest.h>
 
 #include <algorithm>
