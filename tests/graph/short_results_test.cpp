@@ -40,5 +40,22 @@ TEST(ShortResults, AreSumsOfTheirOwn) {
   EXPECT_EQ(sums(3, Shared::Nothing), 1);
 }
 
+// Of rows, with a value of each result: those that reduce once all rows, and how often.
+TEST(ShortResults, OfRowsAreReadOnce) {
+  const auto reductions = [](const IntExpr& results, Op op, bool dense) {
+    GraphBuilder b;
+    const NodeId x = b.input("x", DType::F32, {sym("N"_size), sym("M"_size), 1}),
+                 q = b.input("q", DType::F32, dense ? Shape{sym("M"_size), results} : Shape{results});
+    const Graph apart = with_short_results_apart(
+        simplify(b.finish({b.reduce(ReduceKind::Max, b.elementwise(op, {x, q}), {1}, false)})));
+    verify(apart);
+    return std::count_if(apart.nodes.begin(), apart.nodes.end(),
+                         [](const Node& n) { return n.kind == NodeKind::Reduce; });
+  };
+  EXPECT_EQ(reductions(9, Op::Sub, false), 9);
+  EXPECT_EQ(reductions(17, Op::Sub, false), 1) << "many results";
+  EXPECT_EQ(reductions(9, Op::Sub, true), 1) << "rows meet another value in each element";
+}
+
 }  // namespace
 }  // namespace smelt

@@ -192,6 +192,37 @@ TEST_F(EmulatedGpu, RowsOfSeveralShortAxes) {
   }
 }
 
+// Short columns of a short last axis: all kept axes are one, in sums, scans, and passes that need
+// what others found; with places that the data names.
+TEST_F(EmulatedGpu, ShortColumnsOfAShortAxis) {
+  for (const int64_t columns : {2, 3, 4}) {
+    const Tensor x = noise(DType::F32, {523, 10, columns}, columns);
+    const std::string in = fmt::format("input x: f32[N, 10, {}]\n", columns);
+    check(in + "return sum(x, axis=1), argmax(x, axis=1)\n", {x});
+    check(in + "return cumsum(x, axis=1)\n", {x});
+    check(in + "return softmax(x, axis=1)\n", {x});
+    check(in + "return sum(x * (1 / f32(arange(1, 11)))[:, None], axis=1)\n", {x});
+  }
+  check("input x: f32[A, B, 7, 2, 3]\nreturn max(x, axis=2), sum(x, axis=2)\n",
+        {noise(DType::F32, {5, 19, 7, 2, 3}, 1)});
+  Tensor ids = Tensor::empty(DType::I64, {301, 6});
+  for (int64_t i = 0; i < ids.count(); ++i) static_cast<int64_t*>(ids.data)[i] = i * 7 % 40;
+  check("input p: f32[40, 3]\ninput ids: i64[N, 6]\nreturn sum(take(p, ids, axis=0), axis=1)\n",
+        {noise(DType::F32, {40, 3}, 2), ids});
+}
+
+// Rows over several short axes in two passes, read in another order than that of memory.
+TEST_F(EmulatedGpu, RowsOfPatches) {
+  check(
+      "input x: f32[3, 3, 12, 8]\nreturn layernorm(x.reshape(3, 3, 3, 4, 2, 4).transpose(0, 2, 4, 3, 5, 1)"
+      ".reshape(3, 6, 48))\n",
+      {noise(DType::F32, {3, 3, 12, 8}, 1)});
+  check("input x: f32[70, 50, 7]\ninput s: f32[7]\nreturn -sum(0.5 * (x * exp(-s)) ** 2 + s, axis=(-1, -2))\n",
+        {noise(DType::F32, {70, 50, 7}, 1), noise(DType::F32, {7}, 2)});
+  check("input x: f32[61, 333]\ninput q: f32[9]\nreturn sum(x[:, :, None] < q, axis=1)\n",
+        {noise(DType::F32, {61, 333}, 1), noise(DType::F32, {9}, 2)});
+}
+
 // Whole tiles, one cut short, fewer columns than a tile, and tiles whose rows meet in two steps.
 TEST_F(EmulatedGpu, TilesOfColumns) {
   for (const Dims& d : {Dims{2, 64, 96}, Dims{2, 50, 36}, Dims{1, 300, 64}, Dims{2, 33, 7}}) {

@@ -95,6 +95,48 @@ TEST(GpuForms, BlocksOfOddRowsAreHigh) {
   EXPECT_GE(columns("4096"), 2);
 }
 
+// Lanes that one short axis leaves empty have columns of the axes before it.
+TEST(GpuForms, ColumnsOfAShortAxisAreOneLoop) {
+  const auto flattened = [](const char* type) {
+    const Schedule s = Planned(std::string("input x: ") + type + "\nreturn sum(x, axis=1)\n").only();
+    EXPECT_EQ(s.strategy, Strategy::Column) << type;
+    return s.flattened;
+  };
+  EXPECT_TRUE(flattened("f32[1000000, 10, 2]"));
+  EXPECT_TRUE(flattened("f32[1000000, 24, 3]"));
+  EXPECT_FALSE(flattened("f32[10000, 10, 256]"));
+}
+
+// Rows over several axes, of which the last is short, are one loop for all threads.
+TEST(GpuForms, RowsOfShortAxesAreOneLoop) {
+  const auto team = [](const char* program) { return Planned(program).only().team; };
+  EXPECT_GE(team("input x: f32[60000, 50, 7]\ninput s: f32[7]\nreturn sum((x - s) ** 2, axis=(1, 2))\n"), 16);
+  EXPECT_GE(team("input x: f32[160, 3, 224, 224]\nreturn layernorm(x.reshape(-1, 3, 14, 16, 14, 16)"
+                 ".transpose(0, 2, 4, 3, 5, 1).reshape(-1, 196, 768))\n"),
+            32);
+}
+
+// A product of quaternions and its norm: each component is computed twice, while memory works.
+TEST(GpuForms, WhatMemoryWaitsForIsComputedAgain) {
+  Planned(
+      "input a: f32[8000003, 4]\ninput b: f32[8000003, 4]\n"
+      "q = stack((a[:, 0] * b[:, 0] - a[:, 1] * b[:, 1] - a[:, 2] * b[:, 2] - a[:, 3] * b[:, 3],\n"
+      "  a[:, 0] * b[:, 1] + a[:, 1] * b[:, 0] + a[:, 2] * b[:, 3] - a[:, 3] * b[:, 2],\n"
+      "  a[:, 0] * b[:, 2] - a[:, 1] * b[:, 3] + a[:, 2] * b[:, 0] + a[:, 3] * b[:, 1],\n"
+      "  a[:, 0] * b[:, 3] + a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1] + a[:, 3] * b[:, 0]), axis=1)\n"
+      "return q / l2norm(q, axis=1, keepdims=True)\n")
+      .only();
+}
+
+// Lanes that would each read a row from anywhere read one row together.
+TEST(GpuForms, PickedRowsAreReadByTeams) {
+  EXPECT_EQ(Planned("input x: f32[50000, 96]\ninput i: i32[400000]\na = take(x, i, axis=0)\n"
+                    "return sum(a * a, axis=1)\n")
+                .only()
+                .strategy,
+            Strategy::Row);
+}
+
 // Half of the threads for rows of 8 KB and more.
 TEST(GpuForms, ThreadsOfRows) {
   const auto threads = [](const char* type) {
