@@ -95,7 +95,8 @@ void ColumnLowering::block_rows(ColumnLoops& loops) const {
   const Axis& tall = *reduced[d];
   const int64_t block = std::max<int64_t>(1, kBlockRows * tall.estimate / rows);
   const IntExpr first = IntExpr::symbol(b) * block;
-  loops.serial[d] = {q, min(block, tall.extent - first)};
+  const bool even = tall.extent.constant().value_or(1) % block == 0;
+  loops.serial[d] = {q, even ? IntExpr(block) : min(block, tall.extent - first)};
   loops.serial.insert(loops.serial.begin() + static_cast<long>(d), {b, ceildiv(tall.extent, block)});
   ++loops.blocks;
   for (const auto& [var, extent] : loops.serial) loops.placement.ranges[var] = {0, extent - 1};
