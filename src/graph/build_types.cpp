@@ -148,6 +148,11 @@ Scalar scalar_of(const Literal& literal, DType dtype, const Meets& meets) {
 }
 
 DType common_dtype(const GraphBuilder& builder, Op op, std::span<const Operand> args, const std::string& what) {
+  // What no operand may be is said before what they are together.
+  if (const TypeRule rule = info(op).rule; rule == TypeRule::Bits || rule == TypeRule::Integer)
+    for (const Operand& arg : args)
+      if (!arg.is_literal() && is_float(builder.dtype(arg.node)))
+        fail_dtype(builder, op, std::span(&arg, 1), builder.dtype(arg.node), what);
   NodeId first = -1;
   const auto arrays = array_dtype(builder, args, first);
   const DType dtype = arrays ? *arrays : literal_dtype(op, args, what);

@@ -115,6 +115,11 @@ TEST(BuildError, DtypesThatAnOperationDoesNotTake) {
       {"left_shift takes integers, not f32[B]", "write i32(x)", with(Op::ShiftLeft, DType::F32, lit(2))},
       {"bitwise_and takes integers or bool, not f32[B]", "write i32(x)", with(Op::And, DType::F32, lit(2))},
       {"bitwise_not takes integers or bool, not f32[B]", "write i32(x)", of(Op::Not, DType::F32)},
+      {"bitwise_and takes integers or bool, not f32[B]", "write i32(x)",
+       [](GraphBuilder& g) {
+         const NodeId m = g.input("m", DType::Bool, {B}), x = g.input("x", DType::F32, {B});
+         g.elementwise(Op::And, {m, x});
+       }},
       {"the condition of where is f32[B], not a bool", "write bool(c)",
        [](GraphBuilder& g) {
          g.elementwise(Op::Where, {g.input("c", DType::F32, {B}), lit(1), lit(2)});
