@@ -40,7 +40,7 @@ TEST(ShortResults, AreSumsOfTheirOwn) {
   EXPECT_EQ(sums(3, Shared::Nothing), 1);
 }
 
-// Of rows, with a value of each result: those that reduce once all rows, and how often.
+// Rows with a value of each result: which reductions read them once, and how many those are.
 TEST(ShortResults, OfRowsAreReadOnce) {
   const auto reductions = [](const IntExpr& results, Op op, bool dense) {
     GraphBuilder b;
