@@ -12,11 +12,17 @@ std::vector<std::string> PhasePrinter::interleave(const std::vector<std::vector<
   const size_t count = values.size();
   if (count == 1) return values[0];
   const auto lanes = static_cast<size_t>(vector_.lanes);
-  // Pairs of vectors take one instruction a vector: those of even places and of odd ones first.
-  if (count % 2 == 0 && count > 2) {
-    std::vector<std::vector<std::string>> even, odd;
-    for (size_t i = 0; i < count; ++i) (i % 2 ? odd : even).push_back(values[i]);
-    return interleave({interleave(even, type), interleave(odd, type)}, type);
+  // n vectors take n * (n - 1) shuffles: of a product of factors, those of each remainder first.
+  size_t factor = 2;
+  while (factor < count && count % factor != 0) ++factor;
+  if (factor < count) {
+    std::vector<std::vector<std::string>> groups;
+    for (size_t first = 0; first < factor; ++first) {
+      std::vector<std::vector<std::string>> group;
+      for (size_t i = first; i < count; i += factor) group.push_back(values[i]);
+      groups.push_back(interleave(group, type));
+    }
+    return interleave(groups, type);
   }
   std::vector<std::string> made;
   for (size_t from = 0; from < values[0].size(); ++from)

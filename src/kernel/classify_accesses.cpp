@@ -19,6 +19,7 @@
 #include "kernel/offset.hpp"
 #include "kernel/walk.hpp"
 #include "kernel/widen_pieces.hpp"
+#include "schedule/cut.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -268,7 +269,8 @@ class Classification {
     if (!lanes.vary(offset)) return 0;
     const auto step = lanes.step(offset);
     const int64_t apart = std::abs(step.value_or(0));
-    return apart == 1 || reads_between(apart, steps.lanes) ? step : std::nullopt;
+    const bool joins = apart >= 2 && apart <= schedule::kMostJoined && steps.lanes >= 8;
+    return apart == 1 || joins ? step : std::nullopt;
   }
 
   void expressions(ExprId root, Found& found, const Classifier& classify) {

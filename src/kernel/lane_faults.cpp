@@ -209,8 +209,6 @@ std::string lane_fault(const LaneSteps& steps, const LaneAccess& access, const I
   LaneOffsets offsets(steps, access.holds);
   if (access.form == AccessForm::Pieces) return fault_of_pieces(access, offset, steps, active, offsets);
   const int64_t step = access.form == AccessForm::Broadcast ? 0 : access.step;
-  if (access.form == AccessForm::Strided && std::abs(step) != 1 && !reads_between(step, steps.lanes))
-    return fmt::format("a distance of {} elements from lane to lane", step);
   if (access.behind != 0 && step != 1) return "lanes at a distance are read from lines";
   const auto slope = offset.coefficient_of(steps.var);
   if (slope && slope->is(step) && access.holds.empty()) return "";

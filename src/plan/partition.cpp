@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedule/cut.hpp"
 #include "schedule/operations.hpp"
 
 namespace smelt::plan {
@@ -36,6 +37,16 @@ static bool reads_directly(const Graph& graph, const Edges& edges, NodeId id) {
   });
 }
 
+// How often what an element of it is made of is needed: single elements that are joined along the
+// last axis are computed together.
+int64_t Partition::evaluations(const Node& node, int64_t elements) const {
+  const bool joins = node.kind == NodeKind::Concat && !options_.target.gpu && !options_.target.plain &&
+                     node.axes[0] + 1 == static_cast<int>(node.shape.size()) &&
+                     node.shape.back().is(static_cast<int64_t>(node.args.size())) &&
+                     static_cast<int64_t>(node.args.size()) <= schedule::kMostJoined;
+  return joins ? elements / static_cast<int64_t>(node.args.size()) : elements;
+}
+
 Partition::Partition(const Graph& graph, const Options& options)
     : graph_(graph), options_(options), edges_(graph, options.sizes), groups_(edges_) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -49,7 +60,7 @@ Partition::Partition(const Graph& graph, const Options& options)
     instructions_.push_back(schedule::instructions_of(node));
     repeat_.push_back(repeat_cost(graph, node));
     repeatable_.push_back(recomputable(node));
-    points_.push_back(recomputable(node) ? std::optional(edges_.elements[i]) : std::nullopt);
+    points_.push_back(recomputable(node) ? std::optional(evaluations(node, edges_.elements[i])) : std::nullopt);
   }
   copies_.resize(groups_.count());
   still_.assign(groups_.count(), true);

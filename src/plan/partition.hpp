@@ -98,6 +98,7 @@ class Partition {
   bool reads_only(NodeId reader, int group) const;
   // The two as one have been refused, and nothing has changed since.
   bool known_refusal(int a, int b) const;
+  int64_t evaluations(const Node& node, int64_t elements) const;
   // A single number does not count: every thread computes it.
   bool is_read_more_often(NodeId id, int64_t points) const;
   // All results of a call of the user's code are made at once. They have the same arguments, so
@@ -117,7 +118,7 @@ class Partition {
   std::unordered_map<uint64_t, std::pair<std::string, std::string>> reasons_;  // of those refused for good
   std::unordered_map<uint64_t, size_t> refused_;                               // pairs of groups, and their nodes then
   std::vector<std::optional<int64_t>>
-      points_;                              // per group without reductions and the like: elements of its largest value
+      points_;                              // per group without reductions and the like: how often its largest value is evaluated
   std::vector<std::optional<Shape>> even_;  // per group: the shape of every value, if equal and none is reduced
   std::vector<std::set<NodeId>> copies_;    // per group: nodes of other groups that it computes again
   std::unordered_map<NodeId, std::set<int>> copiers_;  // the other way round

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "schedule/cost_parts.hpp"
+#include "schedule/cut.hpp"
 #include "schedule/local.hpp"
 #include "schedule/operations.hpp"
 #include "schedule/parts.hpp"
@@ -165,7 +166,7 @@ class CpuPrediction {
   }
 
   // Instructions that bring, or store, one element.
-  double instructions_of(NodeId node, const Index& index) const {
+  double instructions_of(NodeId node, const Index& index, int64_t most_shuffled) const {
     if (!axis() || graph_.at(node).shape.empty()) return 0;
     const double registers = std::max(1.0, size_of(graph_.at(node).dtype) / 4.0) / width();
     const double step = stride(node, index, *axis());
@@ -182,7 +183,7 @@ class CpuPrediction {
     if (anywhere) return kNamed * part;
     if (step == 0) return kBroadcast / s_.lanes;
     if (step == 1) return registers * part;
-    if (step > kMostShuffled || part > 1) return kGather * part;
+    if (step > static_cast<double>(most_shuffled) || part > 1) return kGather * part;
     return std::min(kGather, kOfShuffles * step * registers);
   }
 
@@ -197,8 +198,9 @@ class CpuPrediction {
   void find_accesses() {
     std::map<NodeId, double> moved;  // bytes of each array
     const auto note = [&](NodeId node, const Index& index, double times, bool stored) {
-      instructions_ += times * instructions_of(node, index);
-      if (in_own_lines(node, index))
+      const bool joined = stored && is_joined(node, index);
+      instructions_ += times * instructions_of(node, index, joined ? kMostJoined : kMostShuffled);
+      if (!joined && in_own_lines(node, index))
         (stored && along_rows() ? torn_bytes_ : line_bytes_) += times * (stored ? 2 : 1) * kCacheLine;
       moved[node] += times * size_of(graph_.at(node).dtype);
     };
@@ -209,6 +211,13 @@ class CpuPrediction {
         far_pieces_ += executed_ / std::min(along(), static_cast<double>(std::max<int64_t>(s_.lanes, s_.tile)));
     }
     for (const auto& [node, bytes] : moved) memory_bytes_ += std::min(array_bytes(graph_, options_.sizes, node), bytes);
+  }
+
+  // Whether stores side by side have all elements between the lanes.
+  bool is_joined(NodeId node, const Index& index) const {
+    const auto beside = std::count_if(s_.domain.outputs.begin(), s_.domain.outputs.end(),
+                                      [&](const Output& o) { return o.node == node; });
+    return axis() && beside > 1 && stride(node, index, *axis()) == static_cast<double>(beside);
   }
 
   // Each element in a line of its own, of an array that the caches near a core do not hold. Tiles

@@ -249,13 +249,15 @@ std::optional<int> short_axis(const Graph& graph, const Domain& domain) {
 }
 
 std::optional<int> axis_between_lanes(const Graph& graph, const Group& group, const Domain& domain, int64_t least) {
-  constexpr int64_t kMostBetween = 8;
+  // Results for a lane, but where arrays are joined in shorter parts than are read as vectors.
+  constexpr int64_t kMostBetween = 8, kLongPart = 4;
   constexpr int kWorthMoving = 12;  // of operations: to interleave what is computed takes some, too
   const int last = static_cast<int>(domain.axes.size()) - 1;
   if (last < 1 || !domain.draws.empty()) return std::nullopt;
   const Axis& axis = domain.axes[static_cast<size_t>(last)];
   const int64_t length = axis.extent.constant().value_or(0);
-  if (length < 2 || length * static_cast<int64_t>(domain.outputs.size()) > kMostBetween ||
+  const int64_t results = length * static_cast<int64_t>(domain.outputs.size());
+  if (length < 2 || results > kMostJoined ||
       domain.axes[static_cast<size_t>(last) - 1].estimate < least)
     return std::nullopt;
   const auto apart = [&](const Output& o) {
@@ -266,18 +268,22 @@ std::optional<int> axis_between_lanes(const Graph& graph, const Group& group, co
       std::any_of(domain.reads.begin(), domain.reads.end(), [](const Read& r) { return reads_windows(r.index); }))
     return std::nullopt;
   const auto cut = CutFinder(graph, group, domain).run();
-  if (cut && cut->axis == last) return last;
+  if (cut && cut->axis == last) {
+    const auto parts = static_cast<int64_t>(cut->starts.size());
+    return results <= kMostBetween || parts * kLongPart > length ? std::optional(last) : std::nullopt;
+  }
+  if (results > kMostBetween) return std::nullopt;
   const int saved = CutFinder(graph, group, domain).saved_along(axis.var);
   return saved * (length - 1) >= kWorthMoving ? std::optional(last) : std::nullopt;
 }
 
 int between_lanes(const Graph& graph, const Domain& domain, int axis) {
-  constexpr int64_t kMost = 8;
+  constexpr int64_t kMostRead = 8;
   int64_t most = 1;
-  const auto add = [&](NodeId node, const Index& index) {
+  const auto add = [&](NodeId node, const Index& index, int64_t furthest) {
     const auto step = flat_offset(graph.at(node), index).coefficient_of(domain.axes[static_cast<size_t>(axis)].var);
     const int64_t apart = step ? std::abs(step->constant().value_or(1)) : 1;
-    if (apart <= kMost) most = std::max(most, apart);
+    if (apart <= furthest) most = std::max(most, apart);
   };
   // What is the same for all of what is reduced is read once, before that.
   const bool reduces = last_axis(domain, true) >= 0;
@@ -288,8 +294,8 @@ int between_lanes(const Graph& graph, const Domain& domain, int axis) {
     });
   };
   for (const Read& r : domain.reads)
-    if (!reduces || varies(r)) add(r.node, r.index);
-  for (const Output& o : domain.outputs) add(o.node, o.store_index);
+    if (!reduces || varies(r)) add(r.node, r.index, kMostRead);
+  for (const Output& o : domain.outputs) add(o.node, o.store_index, kMostJoined);
   return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(most)));
 }
 

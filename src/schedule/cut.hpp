@@ -14,6 +14,9 @@ struct Cut {
   std::vector<IntExpr> starts;  // of the ranges along it, ascending; the first is 0
 };
 
+// Elements between lanes that stores of all of them fill together, whose values are interleaved.
+inline constexpr int64_t kMostJoined = 16;
+
 // Elements of a range that lie together where it is a loop of its own.
 inline constexpr int64_t kLeastRun = 64;
 

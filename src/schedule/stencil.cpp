@@ -411,6 +411,10 @@ Ranges widened(const Domain& domain, const Stencil& stencil) {
   return ranges;
 }
 
+std::optional<double> operations_of_point(const Graph& graph, const Group& group, const Domain& domain) {
+  return StencilFinder(graph, group, domain, {}).run(false);
+}
+
 StencilSearch find_stencil(const Graph& graph, const Group& group, const Domain& domain, const StencilNeeds& needs) {
   StencilSearch search;
   const auto local = [&](NodeId id) { return graph.at(id).local; };

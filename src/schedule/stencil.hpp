@@ -94,6 +94,9 @@ struct StencilSearch {
   double once = 0;
 };
 StencilSearch find_stencil(const Graph& graph, const Group& group, const Domain& domain, const StencilNeeds& needs);
+// Operations and reads of one point, where every value is computed at each place at which it is
+// needed; nothing: too many places to count.
+std::optional<double> operations_of_point(const Graph& graph, const Group& group, const Domain& domain);
 
 // Which rings are evaluated in one loop over the columns of a row, so that what is newest stays in
 // a register (stencil_loops.cpp).

@@ -161,11 +161,14 @@ std::vector<Piece> pieces(const Graph& graph, const Node& joined, const Index& i
   const size_t axis = static_cast<size_t>(joined.axes[0]);
   IntExpr front = 0;
   for (NodeId arg : joined.args) {
+    const IntExpr size = graph.at(arg).shape[axis], place = index[axis] - front;
+    front = front + size;
+    // At a place that is a number, one of many has the value.
+    if (place.constant().value_or(0) < 0 || (size - 1 - place).constant().value_or(0) < 0) continue;
     Piece piece{arg, index, {}};
-    piece.index[axis] = index[axis] - front;
-    guard_dimension(piece, axis, graph.at(arg).shape[axis], ranges, proofs);
+    piece.index[axis] = place;
+    guard_dimension(piece, axis, size, ranges, proofs);
     result.push_back(std::move(piece));
-    front = front + graph.at(arg).shape[axis];
   }
   return result;
 }

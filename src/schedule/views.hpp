@@ -34,8 +34,8 @@ struct Piece {
   Index index;                // in the argument
   std::vector<Guard> guards;  // those that do not hold always; where one fails the piece gives no value
 };
-// Pad: one piece, the padded array (its value is args[1]). Concat: one piece an argument; the first
-// whose guards hold counts.
+// Pad: one piece, the padded array (its value is args[1]). Concat: one piece an argument that may
+// have the value; the first whose guards hold counts.
 std::vector<Piece> pieces(const Graph& graph, const Node& joined, const Index& index, const Ranges& ranges);
 
 // The index into Gather's index array, and the one into its data, where `picked` stands for the

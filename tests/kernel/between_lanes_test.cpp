@@ -103,7 +103,7 @@ TEST(BetweenLanes, WrongPieces) {
 struct Stores {
   Sample s;
   int in, out;
-  Stores() : in(s.input(DType::F32, {4096})), out(s.output(DType::F32, {4096})) {}
+  Stores() : in(s.input(DType::F32, {4096})), out(s.output(DType::F32, {8192})) {}
   Store at(const IntExpr& place, ExprId value = kNoExpr) {
     return store({false, out, {place}}, value == kNoExpr ? s.f32(1) : value);
   }
@@ -129,6 +129,14 @@ TEST(BetweenLanes, StoresThatFillWhatLiesBetween) {
   Stores colours;
   colours.body({colours.at(3 * i), colours.at(3 * i + 1), colours.at(3 * i + 2), colours.at(3 * i + 1300)});
   EXPECT_EQ(colours.parts(), "0 1 2! -1 ");
+  for (const int count : {9, 16, 17}) {
+    Stores many;
+    std::vector<Stmt> stores;
+    for (int n = 0; n < count; ++n) stores.push_back(many.at(count * i + n, many.s.f32(n)));
+    many.body(std::move(stores));
+    EXPECT_EQ(many.parts().find("15!") != std::string::npos, count == 16) << many.parts();
+    EXPECT_EQ(many.parts().find('!') == std::string::npos, count == 17) << many.parts();
+  }
 }
 
 TEST(BetweenLanes, StoresThatStayAlone) {

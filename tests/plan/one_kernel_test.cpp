@@ -74,7 +74,13 @@ INSTANTIATE_TEST_SUITE_P(Programs, OneKernel,
                                            Named{"norm", "input x: f32[B, C]\nreturn norm(x, axis=1)"},
                                            Named{"argmax", "input x: f32[B, C]\nreturn argmax(x, axis=1)"},
                                            Named{"column_sums", "input x: f32[B, C]\nreturn sum(x, axis=0)"},
-                                           Named{"groupnorm", "input x: f32[B, 64, C]\nreturn groupnorm(x, 8)"}),
+                                           Named{"groupnorm", "input x: f32[B, 64, C]\nreturn groupnorm(x, 8)"},
+                                           Named{"stack_of_functions",
+                                                 "input x: f32[B, C]\nt = sin(x)\nu = cos(x)\n"
+                                                 "return stack((t, u, 2*t, 3*u, t*u, t-u, -t, -u, t/u), axis=-1)"},
+                                           Named{"stack_of_columns",
+                                                 "input x: f32[B, C, 3]\nt = sin(x)\na = t[..., 0]\nb = t[..., 1]\n"
+                                                 "return stack((a, b, a*b, a-b, 2*a, 3*b, t[..., 2]), axis=-1)"}),
                          [](const auto& info) { return std::string(info.param.first); });
 
 TEST(Cuts, SayWhyHowMuchAndWhatToDo) {

@@ -1,6 +1,8 @@
 // Arrays that meet, or part, along a short last axis: pairs, colours, repeated pixels.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "run.hpp"
 
 namespace smelt::testing {
@@ -26,6 +28,42 @@ TEST(Interleave, ArraysSideBySide) {
       }
       EXPECT_TRUE(right(text, calls));
     }
+}
+
+// More results side by side than lanes are read between: 9 to 16, of any factors, and 17.
+TEST(Interleave, ManySideBySide) {
+  NEEDS_LLVM();
+  for (const DType dtype : kTypes)
+    for (const int count : {9, 10, 11, 12, 13, 15, 16, 17}) {
+      std::string parts;
+      for (int part = 0; part < count; ++part) parts += part % 3 ? "x, " : "y, ";
+      const std::string text =
+          fmt::format("input x: {0}[N]\ninput y: {0}[N]\nreturn stack(({1}), axis=-1)\n", name_of(dtype), parts);
+      std::vector<std::vector<TensorView>> calls;
+      std::vector<Tensor> held;
+      for (const int64_t n : {0, 1, 33, 64, 331}) {
+        held.push_back(noise(dtype, {n}, static_cast<uint64_t>(n) + 1));
+        held.push_back(noise(dtype, {n}, static_cast<uint64_t>(n) + 2));
+        calls.push_back({held[held.size() - 2], held.back()});
+      }
+      EXPECT_TRUE(right(text, calls)) << text;
+    }
+}
+
+// What the results share is computed once for all of them.
+TEST(Interleave, MatricesOfAngles) {
+  NEEDS_LLVM();
+  const char* rotations =
+      "input e: f32[N, 3]\ns = sin(e)\nc = cos(e)\na = s[:, 0]\nb = s[:, 1]\nx = c[:, 0]\ny = c[:, 1]\n"
+      "return stack((y, a * b, a - x * b, x * b + a, y * b, a * b, -b, a * y, x * y), axis=-1).reshape(N, 3, 3)\n";
+  const char* joined =
+      "input e: f32[N, 3]\nt = e[:, 0] * 2\n"
+      "return concat((e, exp(e[:, ::-1]), stack((t, t + 1, t - e[:, 2]), axis=-1), e[:, 1:] * t[:, None]), axis=1)\n";
+  for (const int64_t n : {1, 40, 333, 5000}) {
+    Tensor e = noise(DType::F32, {n, 3}, 31);
+    static_cast<float*>(e.data)[n] = std::numeric_limits<float>::quiet_NaN();
+    for (const char* text : {rotations, joined}) EXPECT_TRUE(right(text, {e}));
+  }
 }
 
 TEST(Interleave, ArithmeticOfPairsAndColours) {

@@ -1,0 +1,193 @@
+// Pointwise schedules for a CPU: lanes over one axis, or over several as one, tiles of what is read
+// across, and short axes that are written out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "schedule/candidates.hpp"
+#include "schedule/local.hpp"
+#include "schedule/operations.hpp"
+#include "schedule/parts.hpp"
+#include "schedule/schedule_cpu.hpp"
+#include "schedule/stencil.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// Tiles of transposed reads: this many rows and columns. Large arrays take large ones, which read
+// longer pieces of every row; what the caches hold is as well read in small ones. The largest are
+// for caches that hold a tile twice in less than a half.
+constexpr int64_t kTile = 64, kLargeTile = 128, kLargestTile = 256;
+constexpr int64_t kLargeArray = 1 << 22;
+
+// Vectors of so few pieces of rows are read in whole steps, which seldom meet the end of an axis of
+// so many.
+constexpr int64_t kFewPieces = 8, kManyPieces = 128;
+
+// Results that are computed side by side, in as many places.
+constexpr size_t kMostSideBySide = 8;
+
+// Lanes that a short last axis divides: each then has the same place in it in every step.
+int even_lanes(int lanes, const IntExpr& axis, const Options& options) {
+  const int64_t length = std::max<int64_t>(1, axis.constant().value_or(1)), odd = length / (length & -length);
+  if (odd == 1 || odd > kMostLanes / 4) return lanes;
+  const int64_t times =
+      std::max<int64_t>(lanes / odd, std::min<int64_t>(natural_lanes(options.target), kMostLanes / odd));
+  const auto even = static_cast<int>(odd * static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(times))));
+  return even % length == 0 ? even : lanes;
+}
+
+// Whether some array is read (or stored) by strides along the last axis, so that neighbours of a
+// short row lie in as many places.
+bool strides_along(const Graph& graph, const Domain& domain) {
+  const auto strides = [&](NodeId node, const Index& index) {
+    const auto step = flat_offset(graph.at(node), index).coefficient_of(domain.axes.back().var);
+    return !step || step->constant().value_or(2) > 1;
+  };
+  return std::any_of(domain.reads.begin(), domain.reads.end(),
+                     [&](const Read& r) { return !reads_windows(r.index) && strides(r.node, r.index); }) ||
+         std::any_of(domain.outputs.begin(), domain.outputs.end(),
+                     [&](const Output& o) { return strides(o.node, o.store_index); });
+}
+
+// The first of the last axes that fill steps of `lanes` together: those before it are loops, and no
+// step meets the end of one of their rows, where indices jump. A step that is partly empty costs
+// less than that; all axes as one where most of the last step of each row would be.
+int axes_that_fill(const Domain& domain, int lanes) {
+  constexpr int64_t kFewestStepsOfRow = 4;
+  int64_t run = domain.axes.back().estimate;
+  for (size_t d = domain.axes.size() - 1; d-- > 1;) {
+    run *= std::max<int64_t>(1, domain.axes[d].estimate);
+    const int64_t computed = (run + lanes - 1) / lanes * lanes;
+    if (run >= kFewestStepsOfRow * lanes && computed * 8 <= run * 9) return static_cast<int>(d);
+  }
+  return 0;
+}
+
+// As even lanes as there may be, but few: what is read by strides has as many pieces as a row has
+// elements. A few pieces are no matter.
+int fewest_even_lanes(int lanes, const IntExpr& axis, const Options& options) {
+  constexpr int64_t kFewPiecesOfLanes = 4;
+  const int64_t length = std::max<int64_t>(1, axis.constant().value_or(1));
+  if (length <= kFewPiecesOfLanes) return even_lanes(lanes, axis, options);
+  int64_t even = length / (length & -length);
+  while (even < natural_lanes(options.target) || even % length != 0 || even % 4 != 0) even *= 2;
+  return even <= kMostLanes ? static_cast<int>(even) : even_lanes(lanes, axis, options);
+}
+
+// A short last axis in which all reads are contiguous, but not beyond it, as in transpose(x, (1, 0,
+// 2)) of a picture: little is done with each piece, and what takes time is to find it.
+bool in_pieces(const Graph& graph, const Domain& domain, const Group& group, int flat_lanes) {
+  const size_t last = domain.axes.size() - 1;
+  if (last < 1 || !domain.draws.empty() || !domain.pinned.empty()) return false;
+  const int64_t length = domain.axes[last].extent.constant().value_or(0);
+  // A few long rows are read side by side by shuffles as well.
+  if (length < 2 || (flat_lanes / length <= kFewPieces && domain.axes[last - 1].estimate >= kManyPieces)) return false;
+  int cost = 0;
+  for (const NodeId id : group.nodes) cost += cost_of(graph.at(id));
+  if (cost > kLightBody) return false;
+  const Axis &loop = domain.axes[last - 1], &lanes = domain.axes[last];
+  bool apart = false;
+  const auto contiguous = [&](NodeId node, const Index& index) {
+    const IntExpr flat = flat_offset(graph.at(node), index);
+    const auto step = flat.coefficient_of(lanes.var), along = flat.coefficient_of(loop.var);
+    if (!step || !(step->is(1) || step->is(0)) || reads_gathered(index)) return false;
+    apart = apart || (step->is(1) && !(along && *along == lanes.extent));
+    return true;
+  };
+  return std::all_of(domain.reads.begin(), domain.reads.end(),
+                     [&](const Read& r) { return contiguous(r.node, r.index); }) &&
+         apart && std::all_of(domain.outputs.begin(), domain.outputs.end(), [&](const Output& o) {
+           return contiguous(o.node, o.store_index);
+         });
+}
+
+// Whether its points take no more operations than the values of the group have elements, but for
+// what a value from memory costs.
+bool computes_once(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
+  const auto points = static_cast<double>(std::max<int64_t>(1, domain.estimate(false)));
+  const auto needed = operations_of_point(graph, group, domain);
+  return needed && *needed <= static_cast<double>(operations_of(graph, group.nodes, sizes)) / points + kRoundTrip;
+}
+
+// The side of tiles along the last axis of a domain and `across`.
+int64_t side_of_tiles(const Domain& domain, int across, const Target& target) {
+  if (domain.estimate(false) < kLargeArray) return kTile;
+  const int64_t shorter = std::min(domain.axes.back().estimate, domain.axes[static_cast<size_t>(across)].estimate);
+  const bool roomy = 2 * kLargestTile * kLargestTile * 4 < target.l2_bytes / 2;
+  if (roomy && shorter >= kLargestTile) return kLargestTile;
+  return shorter >= kLargeTile ? kLargeTile : kTile;
+}
+
+}  // namespace
+
+Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, const Options& options) {
+  Schedule s;
+  s.strategy = Strategy::Pointwise;
+  follow_output(graph, domain);
+  const auto between = options.tuning.merged
+                           ? std::nullopt
+                           : axis_between_lanes(graph, group, domain, 2 * natural_lanes(options.target));
+  std::string repeats;
+  if (auto stencil = stencil_schedule(graph, domain, group, options, repeats)) return std::move(*stencil);
+  if (between) write_out(graph, *between, domain);
+  if (!repeats.empty() && !(between && computes_once(graph, group, domain, options.sizes))) s.unprofitable = repeats;
+  // Ranges side by side are one loop, which may be short, but fills its vectors.
+  auto cut = find_cut(graph, group, domain, options.sizes, 2 * natural_lanes(options.target));
+  bool joined = false;
+  while (cut && domain.outputs.size() * cut->starts.size() <= kMostSideBySide &&
+         join_ranges(graph, *cut, options.sizes, domain)) {
+    joined = true;
+    cut = find_cut(graph, group, domain, options.sizes, 2 * natural_lanes(options.target));
+  }
+  if (!joined) cut = find_cut(graph, group, domain, options.sizes);
+  if (!cut || joined) merge_short_axis(graph, domain, 2 * natural_lanes(options.target));
+  if (joined) cut = find_cut(graph, group, domain, options.sizes);
+  s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
+  const Tuning& tuning = options.tuning;
+  s.flattened =
+      domain.axes.size() > 1 && (domain.axes.back().estimate < 2 * natural_lanes(options.target)) != tuning.merged;
+  s.lanes = lanes_for(graph, group, domain, s.flattened ? -1 : s.vector_axis, options);
+  if (s.flattened)
+    s.lanes =
+        (strides_along(graph, domain) ? fewest_even_lanes : even_lanes)(s.lanes, domain.axes.back().extent, options);
+  // Windows over short rows are gathers, many of them: wide vectors of these take long to compile.
+  const auto local = [&](NodeId id) { return graph.at(id).local; };
+  if (s.flattened && std::any_of(group.nodes.begin(), group.nodes.end(), local))
+    s.lanes = natural_lanes(options.target);
+  if (s.flattened && !tuning.merged && in_pieces(graph, domain, group, s.lanes)) {
+    const int64_t length = domain.axes.back().extent.constant().value();
+    s.flattened = false;
+    s.pieces = true;
+    s.lanes = static_cast<int>(std::min<int64_t>(length, natural_lanes(options.target)));
+    s.tile = std::max<int64_t>(1, (tuning.tile ? tuning.tile : kChunk) / length);
+    s.note = fmt::format("pieces of {} elements from elsewhere", length);
+    s.domain = std::move(domain);
+    return s;
+  }
+  if (tuning.lanes) s.lanes = tuning.lanes;
+  if (s.flattened && !cut) s.flat_from = axes_that_fill(domain, s.lanes);
+  s.tile = std::max<int64_t>(1, (tuning.tile ? tuning.tile : kChunk) / s.lanes) * s.lanes;
+  std::string over;
+  for (const Axis& axis : domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();
+  s.note = fmt::format("every element on its own over {}, {} lanes", over.empty() ? "one point" : over, s.lanes);
+  s.domain = std::move(domain);
+  if (!s.flattened) find_staged(graph, s);
+  if (s.across_axis >= 0) {
+    s.strategy = Strategy::Tiled;
+    s.tile = tuning.tile ? tuning.tile : side_of_tiles(s.domain, s.across_axis, options.target);
+    // What is staged is in the memory of a workgroup there.
+    if (options.target.plain)
+      while (s.tile > 16 && static_cast<int64_t>(s.staged.size()) * s.tile * (s.tile + 1) * 8 > options.target.l2_bytes)
+        s.tile /= 2;
+    s.lanes = std::min<int>(s.lanes, kTile);
+    s.note = fmt::format("tiles of {} x {}, {} read{} transposed on chip", s.tile, s.tile, s.staged.size(),
+                         s.staged.size() == 1 ? "" : "s");
+  } else {
+    take_cut(s, std::move(cut));
+  }
+  return s;
+}
+
+}  // namespace smelt::schedule
