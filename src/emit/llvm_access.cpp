@@ -198,7 +198,8 @@ Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {
 std::optional<Value> PhasePrinter::load_where(const Place& p, const kernel::LaneAccess& access, const Value& mask,
                                               const Value& other) {
   using Form = kernel::LaneAccess::Form;
-  const bool between = access.form == Form::Pieces || (access.form == Form::Strided && std::abs(access.step) > 1);
+  const bool between = access.form == Form::Pieces || access.form == Form::Apart ||
+                       (access.form == Form::Strided && std::abs(access.step) > 1);
   if (!between || !access.holds.empty()) return std::nullopt;
   const std::string raw = either(
       mask, vector_of(memory_type(p.dtype), vector_.lanes), [&] { return *load_together(p, access, nullptr); },

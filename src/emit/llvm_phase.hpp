@@ -169,6 +169,7 @@ class PhasePrinter {
   std::optional<std::string> load_together(const Place& place, const kernel::LaneAccess& access,
                                            const std::vector<bool>* active);
   std::string load_strided(const Place& place, int64_t step);
+  std::string load_apart(const Place& p, int64_t step);
   std::string load_pieces(const Place& place, const std::vector<kernel::LaneAccess::Piece>& pieces);
   std::string load_phase(const Place& place, int64_t step, int64_t low, int64_t phase);
   std::string load_one(const Place& place);

@@ -46,6 +46,7 @@ std::optional<std::string> PhasePrinter::load_together(const Place& p, const Lan
       return phase ? load_phase(p, access.step, access.pieces[0].low, *phase) : load_pieces(p, access.pieces);
     }
     if (access.form == Form::Broadcast) return load_one(p);
+    if (access.form == Form::Apart) return load_apart(p, access.step);
     if (!neighbours) return load_strided(p, access.step);
     return name(here(p), fmt::format("load {}, ptr {}, align {}", type, pointer(p, p.offset).text, size_of(p.dtype)));
   };
@@ -93,6 +94,20 @@ std::string PhasePrinter::load_one(const Place& p) {
   const std::string first = name(here(p), fmt::format("insertelement {} poison, {} {}, i64 0", type, memory, one));
   return name(here(p), fmt::format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type, first, type,
                                    vector_.lanes));
+}
+
+// One by one, at addresses that the first one's gives.
+std::string PhasePrinter::load_apart(const Place& p, int64_t step) {
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, vector_.lanes);
+  const Value at = pointer(p, p.offset);
+  std::string result = "poison";
+  for (int lane = 0; lane < vector_.lanes; ++lane) {
+    const std::string there =
+        name(here(p), fmt::format("getelementptr {}, ptr {}, i64 {}", memory, at.text, lane * step));
+    const std::string one = name(here(p), fmt::format("load {}, ptr {}, align {}", memory, there, size_of(p.dtype)));
+    result = name(here(p), fmt::format("insertelement {} {}, {} {}, i64 {}", type, result, memory, one, lane));
+  }
+  return result;
 }
 
 // What lies between neighbours is read too, in whole vectors. Nothing beyond the last lane's

@@ -27,7 +27,7 @@ namespace {
 using AccessForm = LaneAccess::Form;
 using LanePiece = LaneAccess::Piece;
 
-constexpr int64_t kMostApart = 8;
+constexpr int64_t kMostBetween = 8;
 // Pieces that are read side by side, and what may lie between two elements of one, in vectors.
 constexpr size_t kMostPieces = 8;
 constexpr int64_t kWidestPieces = 8;
@@ -80,8 +80,13 @@ class Classifier {
       if (const auto table = table_of(*differences)) made.pieces = pieces_of(*table, active);
     if (!made.pieces.empty()) return made;
     if (masked) return {};
-    if (reads_between(step, steps_.lanes)) return {.form = AccessForm::Strided, .step = step};
+    if (step != 0 && std::abs(step) <= schedule::kMostApart) return {.form = form_of(step), .step = step};
     return mostly_regular(offset);
+  }
+
+  AccessForm form_of(int64_t step) const {
+    if (step == 0) return AccessForm::Broadcast;
+    return step == 1 || reads_between(step, steps_.lanes) ? AccessForm::Strided : AccessForm::Apart;
   }
 
   // Neighbours at one distance as long as no floordiv or mod wraps around between the lanes, and no
@@ -98,9 +103,8 @@ class Classifier {
       total = total + *slope;
     }
     const auto step = total.constant();
-    if (!step || *step < 0 || (wrapping.empty() && clamps.empty())) return {};
-    if (*step > 1 && !reads_between(*step, steps_.lanes)) return {};
-    made.form = *step == 0 ? AccessForm::Broadcast : AccessForm::Strided;
+    if (!step || *step < 0 || *step > schedule::kMostApart || (wrapping.empty() && clamps.empty())) return {};
+    made.form = form_of(*step);
     made.step = *step;
     const int last = steps_.lanes - 1;
     // What is linear in the lanes holds for all of them when it does for the first and the last.
@@ -421,7 +425,7 @@ class Classification {
 
 bool reads_between(int64_t step, int lanes) {
   const int64_t apart = step < 0 ? -step : step;
-  return apart >= 2 && apart <= kMostApart && lanes >= 8;
+  return apart >= 2 && apart <= kMostBetween && lanes >= 8;
 }
 
 bool classify_accesses(Kernel& kernel) { return Classification(kernel).run(); }

@@ -21,9 +21,10 @@ inline constexpr int64_t kMostLaneStep = int64_t{1} << 20;
 
 // How the lanes of a whole step lie in the array that they read.
 struct LaneAccess {
-  // In a Gather each lane reads separately. Pieces are contiguous reads that are distributed to the
-  // lanes.
-  enum class Form : uint8_t { Broadcast, Strided, Pieces, Gather };
+  // Strided lanes are read in whole vectors with what lies between them, lanes Apart one by one at
+  // one distance, those of a Gather each anywhere. Pieces are contiguous reads that are distributed
+  // to the lanes.
+  enum class Form : uint8_t { Broadcast, Strided, Apart, Pieces, Gather };
   // Elements that follow each other: from `low` to `high` beyond the place that is `apart` from
   // lane 0's. Some lane reads the first, some lane the last, unless another load of every step, one
   // of `within`, reads it or what is beyond it.
@@ -34,7 +35,7 @@ struct LaneAccess {
     std::vector<ExprId> within = {};
   };
   Form form = Form::Gather;
-  int64_t step = 0;           // Strided: elements from a lane to the next
+  int64_t step = 0;           // Strided, Apart: elements from a lane to the next
   std::vector<Piece> pieces;  // for every lane that reads
   // It has this form where each is at least 0 in lane 0, and is a Gather elsewhere.
   std::vector<IntExpr> holds;

@@ -251,6 +251,7 @@ class Printer {
       case LaneAccess::Form::Gather: return "gathered ";
       case LaneAccess::Form::Pieces: return mostly + "pieced ";
       case LaneAccess::Form::Broadcast: return mostly.empty() ? "" : mostly + "one ";
+      case LaneAccess::Form::Apart: return mostly + "apart ";
       case LaneAccess::Form::Strided: break;
     }
     if (access.behind != 0) return "shifted ";

@@ -91,7 +91,9 @@ class Dealing {
   Dealing(const Kernel& kernel, const Loop& loop, LaneForms& forms) : lanes_(loop.lanes), forms_(forms) {
     for (const ExprId id : loads_of_every_step(kernel, loop)) {
       const auto form = forms.loads.find(id);
-      if (form == forms.loads.end() || form->second.form != AccessForm::Gather) continue;
+      if (form == forms.loads.end() ||
+          (form->second.form != AccessForm::Gather && form->second.form != AccessForm::Apart))
+        continue;
       const Load& load = *kernel.at(id).get_if<Load>();
       const IntExpr offset = offset_of(kernel, id);
       const auto slope = offset.coefficient_of(loop.var);

@@ -118,7 +118,7 @@ class Partition {
   std::unordered_map<uint64_t, std::pair<std::string, std::string>> reasons_;  // of those refused for good
   std::unordered_map<uint64_t, size_t> refused_;                               // pairs of groups, and their nodes then
   std::vector<std::optional<int64_t>>
-      points_;                              // per group without reductions and the like: how often its largest value is evaluated
+      points_;  // per group without reductions and the like: how often its largest value is evaluated
   std::vector<std::optional<Shape>> even_;  // per group: the shape of every value, if equal and none is reduced
   std::vector<std::set<NodeId>> copies_;    // per group: nodes of other groups that it computes again
   std::unordered_map<NodeId, std::set<int>> copiers_;  // the other way round

@@ -257,8 +257,7 @@ std::optional<int> axis_between_lanes(const Graph& graph, const Group& group, co
   const Axis& axis = domain.axes[static_cast<size_t>(last)];
   const int64_t length = axis.extent.constant().value_or(0);
   const int64_t results = length * static_cast<int64_t>(domain.outputs.size());
-  if (length < 2 || results > kMostJoined ||
-      domain.axes[static_cast<size_t>(last) - 1].estimate < least)
+  if (length < 2 || results > kMostJoined || domain.axes[static_cast<size_t>(last) - 1].estimate < least)
     return std::nullopt;
   const auto apart = [&](const Output& o) {
     const auto step = flat_offset(graph.at(o.node), o.store_index).coefficient_of(axis.var);
@@ -280,10 +279,10 @@ std::optional<int> axis_between_lanes(const Graph& graph, const Group& group, co
 int between_lanes(const Graph& graph, const Domain& domain, int axis) {
   constexpr int64_t kMostRead = 8;
   int64_t most = 1;
-  const auto add = [&](NodeId node, const Index& index, int64_t furthest) {
+  const auto add = [&](NodeId node, const Index& index, int64_t furthest, int64_t counted) {
     const auto step = flat_offset(graph.at(node), index).coefficient_of(domain.axes[static_cast<size_t>(axis)].var);
     const int64_t apart = step ? std::abs(step->constant().value_or(1)) : 1;
-    if (apart <= furthest) most = std::max(most, apart);
+    if (apart <= furthest) most = std::max(most, std::min(apart, counted));
   };
   // What is the same for all of what is reduced is read once, before that.
   const bool reduces = last_axis(domain, true) >= 0;
@@ -294,8 +293,8 @@ int between_lanes(const Graph& graph, const Domain& domain, int axis) {
     });
   };
   for (const Read& r : domain.reads)
-    if (!reduces || varies(r)) add(r.node, r.index, kMostRead);
-  for (const Output& o : domain.outputs) add(o.node, o.store_index, kMostJoined);
+    if (!reduces || varies(r)) add(r.node, r.index, kMostApart, kMostRead);
+  for (const Output& o : domain.outputs) add(o.node, o.store_index, kMostJoined, kMostJoined);
   return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(most)));
 }
 

@@ -17,6 +17,10 @@ struct Cut {
 // Elements between lanes that stores of all of them fill together, whose values are interleaved.
 inline constexpr int64_t kMostJoined = 16;
 
+// Elements from a lane to the next up to which they are read one by one, at addresses that the first
+// one's gives; a gather takes each from anywhere.
+inline constexpr int64_t kMostApart = 32;
+
 // Elements of a range that lie together where it is a loop of its own.
 inline constexpr int64_t kLeastRun = 64;
 
@@ -37,7 +41,8 @@ std::optional<int> short_axis(const Graph& graph, const Domain& domain);
 // stored is interleaved. That axis is at least `least` long.
 std::optional<int> axis_between_lanes(const Graph& graph, const Group& group, const Domain& domain, int64_t least);
 // The elements from a lane along `axis` to the next that whole vectors are read or stored for, as a
-// power of two; 1: there are no such.
+// power of two; 1: there are no such. Lanes that are read further apart count as the most: more
+// lines of the cache than there are in one vector arrive later than those of the next.
 int between_lanes(const Graph& graph, const Domain& domain, int axis);
 // Takes the axis away: what was at each of its places is computed side by side, what they share
 // once.

@@ -28,9 +28,22 @@ constexpr int64_t kFewPieces = 8, kManyPieces = 128;
 // Results that are computed side by side, in as many places.
 constexpr size_t kMostSideBySide = 8;
 
-// Lanes that a short last axis divides: each then has the same place in it in every step.
-int even_lanes(int lanes, const IntExpr& axis, const Options& options) {
-  const int64_t length = std::max<int64_t>(1, axis.constant().value_or(1)), odd = length / (length & -length);
+int64_t odd_part(int64_t n) { return n / (n & -n); }
+
+// Elements of the last axes that are short together, as the two of many small matrices.
+int64_t short_run(const Domain& domain) {
+  int64_t run = 1;
+  for (size_t d = domain.axes.size(); d-- > 1;) {
+    const int64_t longer = run * std::max<int64_t>(1, domain.axes[d].extent.constant().value_or(kMostLanes + 1));
+    if (run > 1 && (longer > kMostLanes || odd_part(longer) > kMostLanes / 4)) break;
+    run = longer;
+  }
+  return run;
+}
+
+// Lanes that a short run of elements divides: each then has the same place in it in every step.
+int even_lanes(int lanes, int64_t length, const Options& options) {
+  const int64_t odd = odd_part(length);
   if (odd == 1 || odd > kMostLanes / 4) return lanes;
   const int64_t times =
       std::max<int64_t>(lanes / odd, std::min<int64_t>(natural_lanes(options.target), kMostLanes / odd));
@@ -67,13 +80,12 @@ int axes_that_fill(const Domain& domain, int lanes) {
 
 // As even lanes as there may be, but few: what is read by strides has as many pieces as a row has
 // elements. A few pieces are no matter.
-int fewest_even_lanes(int lanes, const IntExpr& axis, const Options& options) {
+int fewest_even_lanes(int lanes, int64_t length, const Options& options) {
   constexpr int64_t kFewPiecesOfLanes = 4;
-  const int64_t length = std::max<int64_t>(1, axis.constant().value_or(1));
-  if (length <= kFewPiecesOfLanes) return even_lanes(lanes, axis, options);
-  int64_t even = length / (length & -length);
+  if (length <= kFewPiecesOfLanes) return even_lanes(lanes, length, options);
+  int64_t even = odd_part(length);
   while (even < natural_lanes(options.target) || even % length != 0 || even % 4 != 0) even *= 2;
-  return even <= kMostLanes ? static_cast<int>(even) : even_lanes(lanes, axis, options);
+  return even <= kMostLanes ? static_cast<int>(even) : even_lanes(lanes, length, options);
 }
 
 // A short last axis in which all reads are contiguous, but not beyond it, as in transpose(x, (1, 0,
@@ -150,8 +162,7 @@ Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, co
       domain.axes.size() > 1 && (domain.axes.back().estimate < 2 * natural_lanes(options.target)) != tuning.merged;
   s.lanes = lanes_for(graph, group, domain, s.flattened ? -1 : s.vector_axis, options);
   if (s.flattened)
-    s.lanes =
-        (strides_along(graph, domain) ? fewest_even_lanes : even_lanes)(s.lanes, domain.axes.back().extent, options);
+    s.lanes = (strides_along(graph, domain) ? fewest_even_lanes : even_lanes)(s.lanes, short_run(domain), options);
   // Windows over short rows are gathers, many of them: wide vectors of these take long to compile.
   const auto local = [&](NodeId id) { return graph.at(id).local; };
   if (s.flattened && std::any_of(group.nodes.begin(), group.nodes.end(), local))

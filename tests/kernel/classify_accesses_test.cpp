@@ -55,8 +55,9 @@ TEST(ClassifyAccesses, NeighboursAtADistance) {
     EXPECT_EQ(x.form().form, Form::Strided);
     EXPECT_EQ(x.form().step, step);
   }
-  EXPECT_EQ(Reading(9 * i, 8, true).form().form, Form::Gather) << "too much would be read between them";
-  EXPECT_EQ(Reading(2 * i, 4, true).form().form, Form::Gather) << "too few lanes";
+  EXPECT_EQ(Reading(32 * i, 8, true).form().form, Form::Apart);
+  EXPECT_EQ(Reading(2 * i, 4, true).form().form, Form::Apart);
+  EXPECT_EQ(Reading(33 * i, 8, true).form().form, Form::Gather) << "a place for each lane";
 }
 
 // out[i] = the sum of in[step * i + n] for these n, in steps that begin anywhere; the forms of the
@@ -88,10 +89,10 @@ TEST(ClassifyAccesses, RowsOfWhichMostElementsAreReadAreDealtOut) {
   EXPECT_THAT(forms_of_row(12, to(12), 8), Each(Form::Pieces));
   EXPECT_THAT(forms_of_row(32, to(32), 16, true), Each(Form::Pieces)) << "a loop inside runs at least once";
   EXPECT_THAT(forms_of_row(10, {3, 4, 6, 7, 8, 12}, 8), Each(Form::Pieces)) << "from the first to the last";
-  EXPECT_THAT(forms_of_row(16, {0, 7, 15}, 16), Each(Form::Gather)) << "few elements of a row";
-  EXPECT_THAT(forms_of_row(16, to(15), 16), Each(Form::Gather)) << "nobody reads the last element";
-  EXPECT_THAT(forms_of_row(14, to(14), 16), Each(Form::Gather)) << "halves of seven";
-  EXPECT_THAT(forms_of_row(16, to(16), 64), Each(Form::Gather)) << "more vectors than registers";
+  EXPECT_THAT(forms_of_row(16, {0, 7, 15}, 16), Each(Form::Apart)) << "few elements of a row";
+  EXPECT_THAT(forms_of_row(16, to(15), 16), Each(Form::Apart)) << "nobody reads the last element";
+  EXPECT_THAT(forms_of_row(14, to(14), 16), Each(Form::Apart)) << "halves of seven";
+  EXPECT_THAT(forms_of_row(16, to(16), 64), Each(Form::Apart)) << "more vectors than registers";
   EXPECT_THAT(forms_of_row(48, to(48), 16), Each(Form::Gather));
 }
 

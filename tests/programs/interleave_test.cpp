@@ -33,8 +33,8 @@ TEST(Interleave, ArraysSideBySide) {
 // More results side by side than lanes are read between: 9 to 16, of any factors, and 17.
 TEST(Interleave, ManySideBySide) {
   NEEDS_LLVM();
-  for (const DType dtype : kTypes)
-    for (const int count : {9, 10, 11, 12, 13, 15, 16, 17}) {
+  for (const DType dtype : {DType::F32, DType::BF16, DType::I8, DType::I64})
+    for (const int count : {9, 10, 13, 16, 17}) {
       std::string parts;
       for (int part = 0; part < count; ++part) parts += part % 3 ? "x, " : "y, ";
       const std::string text =

@@ -109,6 +109,29 @@ TEST(ShortAxis, NearestOfManyDimensions) {
   }
 }
 
+// Lanes over two short axes at once, and components far apart, of one element and of whole rows.
+TEST(ShortAxis, ManySmallMatrices) {
+  NEEDS_LLVM();
+  for (const DType t : {DType::F32, DType::F64, DType::U8})
+    for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{3, 3}, {2, 3}, {5, 5}, {4, 8}})
+      for (const int64_t n : {7, 777}) {
+        const Tensor x = noise(t, {n, rows, columns}, 17);
+        const std::string input = fmt::format("input x: {}[N, {}, {}]\n", name_of(t), rows, columns);
+        for (const char* last :
+             {"return swapaxes(x, 1, 2)", "return x[:, ::-1, ::-1] - x", "return tril(x)",
+              "return where(arange(x.shape[1])[:, None] == arange(x.shape[2]), x, x * 2)", "return x[:, 1, 0]",
+              "return x[::-1, 0, 1] * 2, x[:, 1, 1]", "return exp(f32(x[:, 0, 1])) - f32(x[:, 1, 0])",
+              "return sum(x, axis=(1, 2)), max(x, axis=(1, 2))"})
+          EXPECT_TRUE(right(input + last, {x})) << input << last << n;
+      }
+  Tensor x = noise(DType::F32, {4000, 16}, 18);
+  for (int64_t i = 3; i < 64000; i += 11) static_cast<float*>(x.data)[i] = i % 2 ? static_cast<float>(kNan) : -0.0F;
+  for (const char* last :
+       {"return x[:, 0]", "return x[:, 15] + x[:, 3]", "return max(x, axis=1)", "return argmax(x[:, :13], axis=1)",
+        "return x[::2, 5]", "return pad(x[:, 7], 3)", "return concat((x[:, 1], x[:, 14]))"})
+    EXPECT_TRUE(right(std::string("input x: f32[N, 16]\n") + last, {x})) << last;
+}
+
 TEST(ShortAxis, NastyNumbersStayWhereTheyAre) {
   NEEDS_LLVM();
   const Tensor x = filled(DType::F32, {3, 50, 3}, -0.0);

@@ -472,9 +472,9 @@ TEST(Candidates, OfEveryFamilyOnACpu) {
       ElementsAre("* split, 16 lanes, 48 elements of whole rows at a time: 15 us, memory",
                   "split, 32 lanes: 15 us, memory", "split, 4 lanes, 2048 columns at a time: 25 us, operations"));
   EXPECT_THAT(on_a_cpu("input x: f32[40960, 12]\nreturn sum(x, axis=1)"),
-              ElementsAre("* row, 16 lanes: 55 us, memory", "column, 64 lanes, a column to each: 152 us, operations",
-                          "column, 32 lanes, a column to each: 152 us, operations", "...",
-                          "column, 64 lanes, 256 columns at a time: 158 us, operations"));
+              ElementsAre("* row, 16 lanes: 55 us, memory", "column, 32 lanes, a column to each: 152 us, operations",
+                          "column, 16 lanes, a column to each: 153 us, operations", "...",
+                          "column, 4 lanes, a column to each: 599 us, operations"));
   EXPECT_THAT(on_a_cpu("input x: f32[40960, 31]\nreturn flip(x, axis=1) + x"),
               ElementsAre("pointwise, 32 lanes, 8192 elements at a time: 636 us, memory",
                           "pointwise, 16 lanes, 8192 elements at a time: 636 us, memory",
