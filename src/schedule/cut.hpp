@@ -17,8 +17,8 @@ struct Cut {
 // Elements between lanes that stores of all of them fill together, whose values are interleaved.
 inline constexpr int64_t kMostJoined = 16;
 
-// Elements from a lane to the next up to which they are read one by one, at addresses that the first
-// one's gives; a gather takes each from anywhere.
+// Elements from a lane to the next up to which they are read one by one, at addresses that the
+// first one's gives; a gather takes each from anywhere.
 inline constexpr int64_t kMostApart = 32;
 
 // Elements of a range that lie together where it is a loop of its own.
