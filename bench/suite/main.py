@@ -15,7 +15,7 @@ import check
 import page
 import tool
 from peers import PEERS, Torch
-from programs import ROWS
+from programs import SETS
 from session import names
 
 
@@ -25,6 +25,7 @@ def arguments():
     parser.add_argument("--out", type=Path, help="results.json and report.md are written here; what results.json holds already is kept")
     parser.add_argument("--device", choices=("cuda", "cpu"), help="cuda where torch finds a GPU, else cpu")
     parser.add_argument("--threads", type=int, help="of the CPU, for smelt and torch")
+    parser.add_argument("--set", choices=SETS, default="suite", help="unseen: programs that were written apart from those that smelt was measured with")
     parser.add_argument("--only", default="", type=names, help="names, or beginnings of names, of rows, or families: softmax,pairs")
     parser.add_argument("--shard", default="1/1", help="I/N: rows I, I + N, I + 2 N, ... of those selected")
     parser.add_argument("--peers", default="eager,compile", type=names, help=f"of {', '.join(PEERS)}; '' for none")
@@ -56,7 +57,7 @@ def default_device():
 
 
 def selected(options):
-    rows = [r for r in ROWS if not options.only or any(r.name.startswith(w) or r.family == w for w in options.only)]
+    rows = [r for r in SETS[options.set] if not options.only or any(r.name.startswith(w) or r.family == w for w in options.only)]
     index, count = map(int, options.shard.split("/"))
     return rows[index - 1 :: count]
 
@@ -116,7 +117,7 @@ def measure(options, rows, file, folder):
 def prepared(options, name):
     """In a process of its own. Returns a line about the row."""
     torch = Torch(options)
-    row = next(r for r in ROWS if r.name == name)
+    row = next(r for r in SETS[options.set] if r.name == name)
     failed = [f"{p}: {found['error']}" for p in options.peers if "error" in (found := torch.measure(row, p, once=True))]
     return f"{name} {' '.join(failed) or 'ok'}"
 

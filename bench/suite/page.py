@@ -4,7 +4,7 @@ import math
 from statistics import geometric_mean, median
 
 from peers import PEERS
-from programs import ROWS
+from programs import ROWS, UNSEEN
 from tables import table
 
 
@@ -31,7 +31,7 @@ def ratio_cell(ratio):
 
 
 def page(results):
-    rows = [(r, results[r.name]) for r in ROWS if r.name in results]
+    rows = [(r, results[r.name]) for r in ROWS + UNSEEN if r.name in results]
     peers = [p for p in PEERS if any(p in entry for _, entry in rows)]
     fresh = any("fresh_us" in entry.get("smelt", {}) for _, entry in rows)
     kinds = [("us", "kept outputs" if fresh else "")] + [("fresh_us", "fresh outputs")] * fresh
@@ -63,7 +63,7 @@ def page(results):
 def compare(old, new):
     """(lines, whether a row is slower): rows whose time moved by more than the noise, and the mean."""
     lines, ratios, slower = [], [], 0
-    for row in ROWS:
+    for row in ROWS + UNSEEN:
         a, b = (results.get(row.name, {}).get("smelt", {}) for results in (old, new))
         if "us" not in a or "us" not in b:
             if "us" in a and "error" in b:

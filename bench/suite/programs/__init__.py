@@ -81,5 +81,15 @@ def functional(name, **options):
 MODULES = ("activations", "elementwise", "softmax", "losses", "norms", "gradients", "reductions", "scans", "windows", "stencils",
            "images", "transformers", "products", "quantization", "optimizers", "layout", "pairs", "science", "statistics")
 
-ROWS = [row for module in MODULES for row in importlib.import_module(f".{module}", __name__).ROWS]
-assert len({row.name for row in ROWS}) == len(ROWS), "two rows have one name"
+UNSEEN_MODULES = ("image", "audio", "physics", "finance", "statistics", "transformer", "losses", "training", "geometry", "vision", "bits",
+                  "tables", "geoscience")
+
+
+def rows_of(modules, package):
+    return [row for module in modules for row in importlib.import_module(f".{module}", package).ROWS]
+
+
+ROWS = rows_of(MODULES, __name__)
+UNSEEN = rows_of(UNSEEN_MODULES, f"{__name__}.unseen")
+SETS = {"suite": ROWS, "unseen": UNSEEN}
+assert len({row.name for row in ROWS + UNSEEN}) == len(ROWS) + len(UNSEEN), "two rows have one name"
