@@ -9,6 +9,7 @@
 
 #include "graph/build_detail.hpp"
 #include "graph/graph.hpp"
+#include "graph/repeats.hpp"
 
 namespace smelt {
 namespace {
@@ -256,9 +257,7 @@ bool is_dense_product(const Graph& graph, const Node& reduce) {
     for (size_t s = 0; s < 2; ++s) {
       const Node& factor = graph.at(product.args[s]);
       if (factor.kind != NodeKind::Broadcast) return false;
-      const Shape& source = graph.at(factor.args[0]).shape;
-      const size_t missing = shape.size() - source.size();
-      repeated[s] = d < missing || (source[d - missing].is(1) && !shape[d].is(1));
+      repeated[s] = repeats_along(graph, factor, d);
     }
     if (repeated[0] != repeated[1]) own[repeated[0] ? 1 : 0].push_back(static_cast<int>(d));
   }

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "graph/graph_copy.hpp"
+#include "graph/repeats.hpp"
 
 namespace smelt {
 namespace {
@@ -31,7 +32,8 @@ class AreApart {
       case NodeKind::Cast:
         return std::any_of(node.args.begin(), node.args.end(), [this](NodeId arg) { return (*this)(arg); });
       case NodeKind::Broadcast: {
-        const bool inner = repeats(node, last), outer = repeats(node, last - 1);
+        const auto d = static_cast<size_t>(last);
+        const bool inner = repeats_along(graph_, node, d), outer = repeats_along(graph_, node, d - 1);
         return inner != outer || (!inner && (*this)(node.args[0]));
       }
       case NodeKind::Permute: {
@@ -49,12 +51,6 @@ class AreApart {
   }
 
  private:
-  bool repeats(const Node& broadcast, int axis) const {
-    const Shape& from = graph_.at(broadcast.args[0]).shape;
-    const int d = axis - static_cast<int>(broadcast.shape.size() - from.size());
-    return d < 0 || (from[static_cast<size_t>(d)].is(1) && !broadcast.shape[static_cast<size_t>(axis)].is(1));
-  }
-
   const Graph& graph_;
   int steps_ = kMostSteps;
 };

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "graph/graph_copy.hpp"
+#include "graph/repeats.hpp"
 
 namespace smelt {
 namespace {
@@ -54,12 +55,8 @@ class ShortResults : GraphCopy {
     if (--steps < 0) return false;
     const Node& node = from_.at(id);
     if (node.kind == NodeKind::Broadcast) {
-      const Shape &shape = node.shape, &source = from_.at(node.args[0]).shape;
-      const auto repeats = [&](size_t from_the_end) {
-        return source.size() < from_the_end ||
-               (source[source.size() - from_the_end].is(1) && !shape[shape.size() - from_the_end].is(1));
-      };
-      return repeats(1) || repeats(2);
+      const size_t last = node.shape.size() - 1;
+      return repeats_along(from_, node, last) || repeats_along(from_, node, last - 1);
     }
     return (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast) &&
            std::all_of(node.args.begin(), node.args.end(),
