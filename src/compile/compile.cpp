@@ -14,6 +14,7 @@
 #include "graph/short_results.hpp"
 #include "plan/channels_last.hpp"
 #include "plan/predict.hpp"
+#include "plan/short_reductions.hpp"
 #include "plan/turned_copies.hpp"
 #include "schedule/schedule.hpp"
 
@@ -175,6 +176,8 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
     target.splits = std::move(copied->splits);
     verify(simplified);
   }
+  if (auto local = clock.stage("plan", [&] { return plan::with_short_reductions_local(simplified, target); }))
+    simplified = std::move(*local);
   if (options.settled) target.splits = options.settled->splits;
   std::shared_ptr<Executable::State> state = build(simplified, device, complete, target, times);
   // What spills as one kernel is planned again, as two, as long as that helps.

@@ -59,6 +59,10 @@ void PointwiseLowering::merged() {
       if (auto* made = s.get_if<Store>()) made->streaming = false;  // pieces seldom begin at lines
     body = in_loops({{var, chunk.length}}, single(vector(last->extent, std::move(body))));
     work = last->extent * tile;
+  } else if (!schedule_.interleaved.empty()) {
+    Placement start = placement;
+    start.unravel(axes.subspan(outer), chunk.first);
+    body = through_scratch(placement, start, chunk.length);
   } else {
     body = single(vector(chunk.length, elements(placement)));
     if (!extent.constant()) work = tile;

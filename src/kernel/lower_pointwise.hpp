@@ -19,6 +19,9 @@ class PointwiseLowering : public Lowering {
   void phases() override;
   void merged();
   void ranges();
+  // lower_interleaved.cpp
+  struct Interleaved;
+  std::vector<Stmt> through_scratch(const Placement& placement, const Placement& start, const IntExpr& points);
   // lower_blocked.cpp
   // Where the blocks of an iteration are: the number of the block along every axis, as far as it
   // is known.

@@ -21,7 +21,7 @@ using schedule::RingPlace;
 using schedule::Stencil;
 
 // Elements of a line of the cache and of a page, of 4 bytes: multiples of those of longer ones.
-static constexpr int64_t kLine = 16, kPage = 1024;
+static constexpr int64_t kLineElements = 16, kPage = 1024;
 
 static int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -80,13 +80,17 @@ StencilLowering::Columns StencilLowering::columns_of(const Ring* ring) const {
   const auto gathers = [&](NodeId id) { return graph_.at(id).kind == NodeKind::Gather; };
   if (ring->halo() == 0 || std::any_of(group_.nodes.begin(), group_.nodes.end(), gathers))
     return {ring->left, ring->right};
-  const int64_t left = rounded_up(std::max<int64_t>(0, ring->left), kLine);
-  return {left, rounded_up(left + std::max<int64_t>(0, ring->right), std::max<int64_t>(kLine, schedule_.lanes)) - left};
+  const int64_t left = rounded_up(std::max<int64_t>(0, ring->left), kLineElements);
+  return {
+      left,
+      rounded_up(left + std::max<int64_t>(0, ring->right), std::max<int64_t>(kLineElements, schedule_.lanes)) - left};
 }
 
 // Elements of a ring's lines before the first column of the strip: whole lines of the cache, one
 // more than its readers begin at.
-static int64_t origin_of(const Ring& ring) { return rounded_up(std::max<int64_t>(0, ring.left), kLine) + kLine; }
+static int64_t origin_of(const Ring& ring) {
+  return rounded_up(std::max<int64_t>(0, ring.left), kLineElements) + kLineElements;
+}
 
 // Lines begin at whole lines of the cache, and not all at the same place of a page: those of one
 // column would push each other out. The strip begins at a line in all of them.
@@ -95,9 +99,10 @@ std::vector<int> StencilLowering::ring_buffers(const IntExpr& strip) {
   for (const Ring& ring : schedule_.stencil->rings) {
     const DType dtype = compute_type(graph_.at(ring.node).dtype);
     const int64_t beyond =
-        origin_of(ring) + rounded_up(std::max<int64_t>(0, ring.right), kLine) + schedule_.lanes + kLine;
-    IntExpr length = ceildiv(strip + beyond, kLine) * kLine;
-    if (const auto elements = length.constant(); elements && *elements % kPage < kLine) length = length + kLine;
+        origin_of(ring) + rounded_up(std::max<int64_t>(0, ring.right), kLineElements) + schedule_.lanes + kLineElements;
+    IntExpr length = ceildiv(strip + beyond, kLineElements) * kLineElements;
+    if (const auto elements = length.constant(); elements && *elements % kPage < kLineElements)
+      length = length + kLineElements;
     buffers.push_back(add_scratch(dtype, {ring.lines, length}));
   }
   return buffers;

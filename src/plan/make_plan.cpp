@@ -105,6 +105,7 @@ class Planner {
     if (parts_.options().depth == 0) pass("recompute", &Planner::repeat_cheap_values);
     pass("moments", &Planner::merge_moments);
     pass("readers", &Planner::merge_readers);
+    pass("only readers", &Planner::merge_what_copies_left);
   }
 
   void merge_producers() {
@@ -319,9 +320,10 @@ class Planner {
     return true;
   }
 
+  static constexpr size_t kManyGroups = 256;  // pairs are tried one by one
+
   // Copies may have made readers of one array out of groups that had nothing in common before.
   void merge_readers() {
-    constexpr size_t kManyGroups = 256;  // pairs are tried one by one
     if (!parts_.has_copies()) return;
     std::set<std::vector<NodeId>> refused;  // the nodes of two groups
     for (bool changed = true; changed;) {
@@ -346,6 +348,51 @@ class Planner {
           if (refused.size() > kManyGroups) return;
         }
     }
+  }
+
+  // Groups whose results only one other group reads, now that others compute for themselves what
+  // they read of them.
+  void merge_what_copies_left() {
+    if (!parts_.has_copies()) return;
+    for (bool changed = true; changed;) {
+      changed = false;
+      const std::vector<FusionGroup> groups = parts_.described_groups();
+      std::vector<int> alive;
+      for (size_t g = 0; g < groups.size(); ++g)
+        if (!groups[g].outputs.empty()) alive.push_back(static_cast<int>(g));
+      if (alive.size() > kManyGroups) return;
+      const std::vector<std::set<int>> after = dependents(groups, alive);
+      for (const int a : alive) {
+        const int b = reader_of_all(groups, alive, a);
+        if (b < 0 || passes_between(after, a, b) || !merge_with_copies(a, b)) continue;
+        changed = true;
+        break;
+      }
+    }
+  }
+
+  // The one group that reads the outputs of `a`, none of which is one of the graph; -1: none, or
+  // several.
+  int reader_of_all(const std::vector<FusionGroup>& groups, const std::vector<int>& alive, int a) const {
+    const std::vector<NodeId>& outputs = groups[static_cast<size_t>(a)].outputs;
+    const auto is_output = [&](NodeId id) { return parts_.edges().is_output[static_cast<size_t>(id)]; };
+    if (std::any_of(outputs.begin(), outputs.end(), is_output)) return -1;
+    int reader = -1;
+    for (const int g : alive) {
+      const std::vector<NodeId>& inputs = groups[static_cast<size_t>(g)].inputs;
+      const auto reads = [&](NodeId id) { return std::binary_search(inputs.begin(), inputs.end(), id); };
+      if (g == a || std::none_of(outputs.begin(), outputs.end(), reads)) continue;
+      if (reader >= 0) return -1;
+      reader = g;
+    }
+    return reader;
+  }
+
+  // Whether another group needs `a` and is needed by `b`.
+  static bool passes_between(const std::vector<std::set<int>>& after, int a, int b) {
+    const std::set<int>& behind = after[static_cast<size_t>(a)];
+    return std::any_of(behind.begin(), behind.end(),
+                       [&](int g) { return g != b && after[static_cast<size_t>(g)].count(b) > 0; });
   }
 
   bool share_array(const std::vector<FusionGroup>& groups, int a, int b) const {

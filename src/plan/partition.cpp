@@ -37,14 +37,16 @@ static bool reads_directly(const Graph& graph, const Edges& edges, NodeId id) {
   });
 }
 
-// How often what an element of it is made of is needed: single elements that are joined along the
-// last axis are computed together.
-int64_t Partition::evaluations(const Node& node, int64_t elements) const {
-  const bool joins = node.kind == NodeKind::Concat && !options_.target.gpu && !options_.target.plain &&
-                     node.axes[0] + 1 == static_cast<int>(node.shape.size()) &&
-                     node.shape.back().is(static_cast<int64_t>(node.args.size())) &&
-                     static_cast<int64_t>(node.args.size()) <= schedule::kMostJoined;
-  return joins ? elements / static_cast<int64_t>(node.args.size()) : elements;
+// How often what an element of it is made of is needed: single elements that are joined are
+// computed together.
+int64_t Partition::evaluations(NodeId id, int64_t elements) const {
+  while (graph_.at(id).kind == NodeKind::Reshape) id = graph_.at(id).args[0];
+  const Node& node = graph_.at(id);
+  if (node.kind != NodeKind::Concat) return elements;
+  const auto axis = static_cast<size_t>(node.axes[0]);
+  const auto parts = static_cast<int64_t>(node.args.size());
+  const bool together = options_.target.gpu || !options_.target.plain;
+  return together && node.shape[axis].is(parts) && parts <= schedule::kMostJoined ? elements / parts : elements;
 }
 
 Partition::Partition(const Graph& graph, const Options& options)
@@ -60,7 +62,8 @@ Partition::Partition(const Graph& graph, const Options& options)
     instructions_.push_back(schedule::instructions_of(node));
     repeat_.push_back(repeat_cost(graph, node));
     repeatable_.push_back(recomputable(node));
-    points_.push_back(recomputable(node) ? std::optional(evaluations(node, edges_.elements[i])) : std::nullopt);
+    points_.push_back(recomputable(node) ? std::optional(evaluations(static_cast<NodeId>(i), edges_.elements[i]))
+                                         : std::nullopt);
   }
   copies_.resize(groups_.count());
   still_.assign(groups_.count(), true);

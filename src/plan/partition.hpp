@@ -98,7 +98,7 @@ class Partition {
   bool reads_only(NodeId reader, int group) const;
   // The two as one have been refused, and nothing has changed since.
   bool known_refusal(int a, int b) const;
-  int64_t evaluations(const Node& node, int64_t elements) const;
+  int64_t evaluations(NodeId id, int64_t elements) const;
   // A single number does not count: every thread computes it.
   bool is_read_more_often(NodeId id, int64_t points) const;
   // All results of a call of the user's code are made at once. They have the same arguments, so

@@ -1,5 +1,5 @@
 // Predicted times of a GPU.
-#include "schedule/cost_parts.hpp"
+#include "schedule/cost_gpu_accesses.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +14,6 @@
 namespace smelt::schedule {
 namespace {
 
-constexpr int kSector = 32, kLine = 128;
 // Instructions around the operations of one step of a thread, and around one access.
 constexpr double kStepOperations = 8, kAccessOperations = 2;
 // Rows by which stencils read ahead.
@@ -30,10 +29,17 @@ constexpr double kRowsAtOnce = 4;
 constexpr double kMemoryTime = 1.1, kStartUs = 0.08;
 constexpr double kRampUs = 4, kRampsUp = 10;
 
+bool contains(const std::vector<NodeId>& ids, NodeId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
+
 class GpuPrediction {
  public:
   GpuPrediction(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options)
-      : graph_(graph), group_(group), s_(schedule), options_(options), facts_(facts_of(options.target)) {}
+      : graph_(graph),
+        group_(group),
+        s_(schedule),
+        options_(options),
+        facts_(facts_of(options.target)),
+        at_(graph, schedule, options.sizes) {}
 
   Cost run() {
     points_ = static_cast<double>(s_.domain.estimate(true)) * static_cast<double>(s_.domain.estimate(false));
@@ -149,7 +155,7 @@ class GpuPrediction {
   void find_registers() {
     double reads = 0, widest = 4, kept = 0;
     for (const Read& read : s_.domain.reads) {
-      if (step_along(read.node, read.index) == 0) continue;
+      if (at_.step_along(read.node, read.index) == 0) continue;
       const double size = size_of(graph_.at(read.node).dtype);
       const auto window = static_cast<double>(window_elements(s_.domain, read.index));
       if (invariant(read))
@@ -253,90 +259,30 @@ class GpuPrediction {
       }
     return times > 0 ? times : times_read(read);
   }
-  double step_along(NodeId node, const Index& index) const {
-    if (s_.vector_axis < 0 || graph_.at(node).shape.empty()) return 0;
-    const auto along = [&](int axis) {
-      return stride_of(graph_, s_.domain, options_.sizes, node, index, s_.domain.axes[static_cast<size_t>(axis)].var);
-    };
-    const double step = along(s_.vector_axis);
-    // Lanes that are more than a short axis go on along the one before it: on the average, with no
-    // more than a sector from one element to the next.
-    const double sector = double(kSector) / size_of(graph_.at(node).dtype), length = this->along();
-    if (!s_.flattened || s_.strategy != Strategy::Pointwise || s_.vector_axis < 1 || length >= sector) return step;
-    const double outer = along(s_.vector_axis - 1);
-    if (outer == 0 || step == 0 || outer == length * step) return step;
-    const double jump = std::abs(outer - (length - 1) * step);
-    return ((length - 1) * std::min(step, sector) + std::min(jump, sector)) / length;
-  }
-
-  // The number of cache lines of a window: neighbours share them.
-  double lines_of_window(NodeId node, const Index& index) const {
-    const double size = size_of(graph_.at(node).dtype);
-    std::map<Symbol, double> lines;
-    for (const IntExpr& i : index)
-      for (const Symbol s : i.symbols())
-        if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) &&
-            stride_of(graph_, s_.domain, options_.sizes, node, index, s) * size >= kLine)
-          lines[s] = static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0) + 1);
-    double n = 1;
-    for (const auto& [symbol, extent] : lines) n *= extent;
-    return n;
-  }
-
-  // Neighbours of a window that are one access: threads that take several elements load them one by
-  // one.
-  double word_of_window(NodeId node, const Index& index) const {
-    const int together = s_.strategy == Strategy::Row || s_.strategy == Strategy::Pointwise ? s_.unroll : 1;
-    if (lanes_ * together > 1) return 1;
-    const IntExpr flat = flat_offset(graph_.at(node), index);
-    const auto fits = [&](Symbol s, int64_t word) {
-      const auto step = flat.coefficient_of(s);
-      if (s.kind() == Symbol::Kind::Window && step && step->is(1) && s_.domain.ranges.has(s))
-        return (s_.domain.ranges.at(s).high.constant().value_or(0) + 1) % word == 0;
-      return step && step->evaluate(options_.sizes) % word == 0;
-    };
-    const std::vector<Symbol> symbols = flat.symbols();
-    for (int word = 16 / size_of(graph_.at(node).dtype); word > 1; word /= 2)
-      if (std::all_of(symbols.begin(), symbols.end(), [&](Symbol s) { return s.is_size() || fits(s, word); }))
-        return word;
-    return 1;
-  }
-
-  // The share of a block's reads along the lanes that neighbouring blocks do not read too.
-  double shared_of_blocks(NodeId node, const Index& index) const {
-    const auto columns = static_cast<double>(s_.blocking->block.back());
-    double reads = columns;
-    for (const IntExpr& i : index)
-      for (const Symbol s : i.symbols())
-        if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) &&
-            stride_of(graph_, s_.domain, options_.sizes, node, index, s) == 1)
-          reads += static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0));
-    return columns / reads;
-  }
-
   // What a warp's accesses take: bytes of the shared cache, cycles of the first-level one (in which
   // it delivers a line), and instructions. `near`:
-  // all that a multiprocessor reads, where its first-level cache holds that.
-  void count_access(NodeId node, const Index& index, double times, bool staged, std::optional<double> near,
-                    bool shared) {
-    const double size = size_of(graph_.at(node).dtype), stride = step_along(node, index);
+  // all that a multiprocessor reads, where its first-level cache holds that. `together`: reads that
+  // have the elements between lanes.
+  void count_access(NodeId node, const Index& index, double times, bool staged, std::optional<double> near, bool shared,
+                    double together) {
+    const double size = size_of(graph_.at(node).dtype), stride = at_.step_along(node, index);
     if (stride == 0) {
       // One value for a warp, in every step of it.
       access_operations_ +=
-          times / lanes_ / (reads_windows(index) ? word_of_window(node, index) : 1) * kAccessOperations;
+          times / lanes_ / (reads_windows(index) ? at_.word_of_window(node, index) : 1) * kAccessOperations;
       on_chip_ += times / lanes_ / kWarp * kLine;
       return;
     }
     const bool windows = reads_windows(index) && !s_.blocking;
-    const double apart = stride * size, word = windows ? word_of_window(node, index) : 1;
-    const double bytes = staged ? size : std::min<double>(kSector, apart);
+    const double apart = stride * size, word = windows ? at_.word_of_window(node, index) : 1;
+    const double bytes = staged ? size : std::min<double>(kSector, std::max(size, apart / together));
     // What a sector has beyond this element serves the next ones from the first-level cache, where
     // lanes are near.
     double from_cache = times * bytes;
     if (s_.blocking && !s_.blocking->staged())
-      from_cache *= shared_of_blocks(node, index);
+      from_cache *= at_.shared_of_blocks(node, index);
     else if (windows)
-      from_cache = times / static_cast<double>(window_elements(s_.domain, index)) * lines_of_window(node, index) *
+      from_cache = times / static_cast<double>(window_elements(s_.domain, index)) * at_.lines_of_window(node, index) *
                    std::min<double>(kLine, apart);
     cache_bytes_ += near ? std::min(from_cache, *near * facts_.processors) : from_cache;
     const double accesses = times / kWarp / (stride == 1 && !windows ? lanes_ : 1);
@@ -352,6 +298,17 @@ class GpuPrediction {
     on_chip_ += std::max(times / word * std::max(word * size, bytes_of_lane * threads / at_once), accesses * kLine);
     access_operations_ += times * kAccessOperations / (stride == 1 ? lanes_ : word);
     if (staged) on_chip_ += 2 * times * 4, access_operations_ += 2 * times;
+  }
+
+  // Elements that are not neighbours of a thread's other ones are stored one by one, and each is a
+  // sector of its own where the next thread's is in another: nothing puts stores together.
+  void count_store(const Output& output, double times) {
+    const bool staged = contains(s_.interleaved, output.node);
+    count_access(output.node, output.store_index, times, staged, std::nullopt, false, 1);
+    const double size = size_of(graph_.at(output.node).dtype),
+                 apart = at_.step_along(output.node, output.store_index) * size;
+    if (staged || lanes_ == 1 || apart <= size) return;
+    cache_bytes_ += times * (std::min<double>(kSector, apart * lanes_) - std::min<double>(kSector, apart));
   }
 
   // Bytes that memory moves of an array: all of it once, but no more than is asked for.
@@ -376,7 +333,7 @@ class GpuPrediction {
       const bool staged = std::any_of(s_.staged.begin(), s_.staged.end(),
                                       [&](const Read& r) { return r.node == read.node && r.index == read.index; });
       count_access(read.node, read.index, times, staged, near_bytes(read),
-                   rows() && !moves_along(s_.domain, read, false));
+                   rows() && !moves_along(s_.domain, read, false), at_.reads_between_lanes(read));
       asked[read.node] += times;
       row_bytes += reduced() * width * size_of(graph_.at(read.node).dtype);
     }
@@ -389,7 +346,7 @@ class GpuPrediction {
       if (output.per_row)
         cache_bytes_ += times * kSector;
       else
-        count_access(output.node, output.store_index, times, false, std::nullopt, false);
+        count_store(output, times);
       if (!output.per_row && s_.blocking) cache_bytes_ += times * apart_bytes(output);
       bytes += times * size_of(graph_.at(output.node).dtype);
       if (!output.per_row) torn += times * torn_bytes(output);
@@ -405,7 +362,7 @@ class GpuPrediction {
   double apart_bytes(const Output& output) const {
     const Node& node = graph_.at(output.node);
     const int64_t length = node.shape.empty() ? 1 : node.shape.back().evaluate(options_.sizes);
-    if (length % lanes_ == 0 || step_along(output.node, output.store_index) != 1) return 0;
+    if (length % lanes_ == 0 || at_.step_along(output.node, output.store_index) != 1) return 0;
     const double size = size_of(node.dtype);
     return std::min<double>(kSector, lanes_ * size) - size;
   }
@@ -413,7 +370,7 @@ class GpuPrediction {
   // A row that is stored as a column writes parts of sectors, which memory reads and writes before
   // the next rows have come to them. For each element.
   double torn_bytes(const Output& output) const {
-    const double step = step_along(output.node, output.store_index) * size_of(graph_.at(output.node).dtype);
+    const double step = at_.step_along(output.node, output.store_index) * size_of(graph_.at(output.node).dtype);
     const bool large =
         array_bytes(graph_, options_.sizes, output.node) > static_cast<double>(facts_.cache_bytes_total) / 2;
     return rows() && s_.columns == 0 && along_rows() && large && step >= kSector ? 2 * kSector : 0;
@@ -433,11 +390,26 @@ class GpuPrediction {
     return std::min(1.0, workgroups * threads_ / kWarp / kEnoughWarps);
   }
 
+  // How often elements are evaluated, on the average, since they are needed at several indices.
+  double evaluated_again() const {
+    constexpr double kClearly = 1.5;
+    double once = 0;
+    for (const NodeId id : group_.nodes) {
+      const Node& node = graph_.at(id);
+      once += evaluation_cost(node) * static_cast<double>(element_count(evaluate(node.shape, options_.sizes)));
+    }
+    const auto local = [&](NodeId id) { return graph_.at(id).local; };
+    if (!s_.domain.stores_components() && std::any_of(group_.nodes.begin(), group_.nodes.end(), local)) return 1;
+    const double all = s_.domain.work * points_;
+    return all > kClearly * once && once > 0 ? all / once : 1;
+  }
+
   void find_issue() {
     double operations = operations_behind(graph_, group_, options_.sizes);
     if (s_.stencil)
       operations =
           static_cast<double>(schedule::operations_of(graph_, group_.nodes, options_.sizes)) * s_.stencil->repeated;
+    if (s_.strategy == Strategy::Pointwise && !s_.blocking && !s_.cut) operations *= evaluated_again();
     if (rows() && passes_ > 1 && !s_.held && !stays_on_chip()) operations *= 1 + 0.5 * (passes_ - 1);
     if (executed_ > points_ && !s_.stencil) operations *= executed_ / points_;
     const double steps = std::max(executed_, points_) * passes_ /
@@ -480,6 +452,7 @@ class GpuPrediction {
   const Schedule& s_;
   const Options& options_;
   const TargetFacts facts_;
+  const GpuAccesses at_;
   Cost cost_;
   double points_ = 1, executed_ = 0;  // elements; those that threads go through, whether they are there or not
   double rounds_ = 1;                 // round trips to memory of one thread

@@ -303,6 +303,7 @@ void write_out(const Graph& graph, int axis, Domain& domain) {
   std::vector<IntExpr> places;
   for (int64_t place = 0; place < *gone.extent.constant(); ++place) places.push_back(place);
   domain.axes.erase(domain.axes.begin() + axis);
+  domain.once = domain.again;  // whoever writes an axis out has weighed what is computed again
   side_by_side(graph, places, 0, gone.var, domain);
 }
 

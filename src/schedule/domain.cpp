@@ -21,6 +21,11 @@ IntExpr Domain::reduced_count() const {
   return product;
 }
 
+bool Domain::stores_components() const {
+  std::set<NodeId> stored;
+  return std::any_of(outputs.begin(), outputs.end(), [&](const Output& o) { return !stored.insert(o.node).second; });
+}
+
 Index Domain::values() const {
   Index index;
   for (const Axis& axis : axes) index.push_back(axis.value());

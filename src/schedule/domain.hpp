@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "schedule/common_points.hpp"
 #include "schedule/group.hpp"
 #include "schedule/moments.hpp"
 #include "schedule/online.hpp"
@@ -74,6 +75,7 @@ struct Domain {
   // Operations of one point, with what is read: every value computed at each index at which it is
   // needed, and if each were computed once.
   double again = 0, once = 0;
+  double work = 0;           // those of `again`, in windows as often as these have elements
   std::vector<NodeId> here;  // members that are evaluated at the index of the outputs of their shape
 
   // Why overlapping windows would compute too much again, if each result computed all that its own
@@ -84,6 +86,7 @@ struct Domain {
   IntExpr reduced_count() const;         // points of the reduced axes
   Index values() const;
   bool pointwise() const { return levels == 0 && scans.empty(); }
+  bool stores_components() const;  // of some output several elements for each point
 };
 
 // Reductions that need others of the same rows, but can run in one pass with them.
@@ -93,9 +96,11 @@ enum class Online : uint8_t {
   All,      // and sums of exponentials below a maximum (online.hpp)
 };
 
-// What the group has in common with its readers' loops, or why it cannot share loops.
+// What the group has in common with its readers' loops, or why it cannot share loops. Of the loops
+// of a pointwise group, those over the axes of `apart` go away: each point has all elements along
+// them.
 std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                                          Online online = Online::Nothing);
+                                          Online online = Online::Nothing, ShortAxes apart = 0);
 
 // Orders the axes of reductions and scans as in memory, if reads and stores agree: the columns of
 // x.T are rows.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "schedule/common_points.hpp"
 
 namespace smelt::schedule {
 namespace {
@@ -49,11 +50,13 @@ bool divides_several_variables(const IntExpr& e) {
 
 class Placement : Refusing {
  public:
-  Placement(const Graph& graph, const Group& group, const SizeBinding& sizes, Online online, bool finer)
+  Placement(const Graph& graph, const Group& group, const SizeBinding& sizes, Online online, ShortAxes apart,
+            bool finer)
       : graph_(graph),
         group_(group),
         sizes_(sizes),
         online_(online),
+        apart_(apart),
         moments_(online != Online::Nothing && std::none_of(group.nodes.begin(), group.nodes.end(),
                                                            [&](NodeId id) { return at(id).kind == NodeKind::Scan; })),
         finer_(finer),
@@ -64,6 +67,10 @@ class Placement : Refusing {
 
   std::variant<Placed, Refusal> run() {
     make_axes();
+    if (apart_ && !points_) {
+      refuse("it has no such short axes", "");
+      return why();
+    }
     if (!place_reductions() || !place_scans() || !place_outputs()) return why();
     return Placed{std::move(domain_), std::move(result_index_), std::move(members_), std::move(inputs_)};
   }
@@ -190,6 +197,14 @@ class Placement : Refusing {
     return next == finer.size() ? std::optional(std::move(result)) : std::nullopt;
   }
 
+  // Where the outputs of a pointwise group have different shapes: what those have in common.
+  void find_points() {
+    std::vector<Shape> shapes;
+    for (const NodeId id : group_.outputs) shapes.push_back(at(base_of(id)).shape);
+    const auto as_many = [&](const Shape& shape) { return count(shape) == count(shapes[0]); };
+    if (apart_ || !std::all_of(shapes.begin(), shapes.end(), as_many)) points_ = common_points(shapes, apart_);
+  }
+
   void make_axes() {
     const Node* reference = nullptr;
     const auto rank = [&](const Node& node) {
@@ -200,7 +215,10 @@ class Placement : Refusing {
         reference = &at(id);
     std::vector<int> reduced;
     if (reference) reduced = reference->axes;
-    const Shape& shape = reference ? finer_shape(*reference, reduced) : finest_shape(base_of(group_.outputs[0]));
+    if (!reference) find_points();
+    const Shape& shape = reference ? finer_shape(*reference, reduced)
+                         : points_ ? points_->shape
+                                   : finest_shape(base_of(group_.outputs[0]));
     domain_.ranges = Ranges::inside_loops();
     for (size_t d = 0; d < shape.size(); ++d) {
       Axis axis{Symbol::loop(fmt::format("a{}", d)), shape[d], false, shape[d].evaluate(sizes_)};
@@ -292,18 +310,56 @@ class Placement : Refusing {
     return true;
   }
 
+  // An output of a point for each of its elements.
+  void place_at_points() {
+    for (size_t i = 0; i < group_.outputs.size(); ++i) {
+      const NodeId id = group_.outputs[i], base = base_of(id);
+      const Shape& shape = at(base).shape;
+      const std::vector<int>& axis_of = points_->axis_of[i];
+      Index index(shape.size(), IntExpr(0));
+      for (size_t d = 0; d < shape.size(); ++d)
+        if (axis_of[d] >= 0) index[d] = domain_.axes[static_cast<size_t>(axis_of[d])].value();
+      for (bool more = true; more;) {
+        domain_.outputs.push_back(stored(id, base, index));
+        more = false;
+        for (size_t d = shape.size(); d-- > 0 && !more;) {
+          if (axis_of[d] >= 0) continue;
+          more = !(index[d] + 1 == shape[d]);
+          index[d] = more ? index[d] + 1 : IntExpr(0);
+        }
+      }
+    }
+  }
+
+  // What is stored of `base` at an index.
+  Output stored(NodeId id, NodeId base, Index index) {
+    Output o{id, base, false, ready_after(base), index, std::move(index)};
+    std::vector<NodeId> chain;
+    for (NodeId v = id; v != base; v = at(v).args[0]) chain.push_back(v);
+    for (auto v = chain.rbegin(); v != chain.rend(); ++v) {
+      auto forward = into_view(graph_, at(*v), o.store_index, domain_.ranges);
+      SMELT_CHECK(forward, "output view cannot be stored through");
+      o.store_index = *forward;
+    }
+    return o;
+  }
+
   bool place_outputs() {
+    if (points_) {
+      place_at_points();
+      return true;
+    }
     const IntExpr full = count(full_shape()), kept = count(kept_shape());
     for (NodeId id : group_.outputs) {
-      Output o{id, base_of(id), false, 0, {}, {}};
-      const Shape& shape = at(o.base).shape;
-      const bool any_reduction = domain_.levels > 0;
-      if (any_reduction && count(shape) == kept) {
-        o.per_row = true;
-        o.base_index = reshaped_index(kept_shape(), shape, kept_values(), domain_.ranges);
+      const NodeId base = base_of(id);
+      const Shape& shape = at(base).shape;
+      const bool any_reduction = domain_.levels > 0, per_row = any_reduction && count(shape) == kept;
+      Index index;
+      if (per_row) {
+        index = reshaped_index(kept_shape(), shape, kept_values(), domain_.ranges);
       } else if (count(shape) == full) {
-        o.base_index = reshaped_index(full_shape(), shape, domain_.values(), domain_.ranges);
-        if (std::any_of(o.base_index.begin(), o.base_index.end(), divides_several_variables))
+        index = reshaped_index(full_shape(), shape, domain_.values(), domain_.ranges);
+        if (std::any_of(index.begin(), index.end(), divides_several_variables))
           return refuse(fmt::format("it stores {}, while the kernel runs over {} in another order", str(shape),
                                     str(full_shape())),
                         "nothing, unless both can be stored in the same order");
@@ -311,16 +367,8 @@ class Placement : Refusing {
         return refuse(fmt::format("it stores {}, while the kernel runs over {}", str(shape), str(full_shape())),
                       "outputs of one kernel must have the shape of its loops, or of its rows");
       }
-      o.level = ready_after(o.base);
-      o.store_index = o.base_index;
-      std::vector<NodeId> chain;
-      for (NodeId v = id; v != o.base; v = at(v).args[0]) chain.push_back(v);
-      for (auto v = chain.rbegin(); v != chain.rend(); ++v) {
-        auto forward = into_view(graph_, at(*v), o.store_index, domain_.ranges);
-        SMELT_CHECK(forward, "output view cannot be stored through");
-        o.store_index = *forward;
-      }
-      domain_.outputs.push_back(std::move(o));
+      domain_.outputs.push_back(stored(id, base, std::move(index)));
+      domain_.outputs.back().per_row = per_row;
     }
     return true;
   }
@@ -364,6 +412,7 @@ class Placement : Refusing {
   const Group& group_;
   const SizeBinding& sizes_;
   const Online online_;
+  const ShortAxes apart_;
   const bool moments_;
   bool finer_;
   std::unordered_set<NodeId> members_, inputs_;
@@ -371,6 +420,7 @@ class Placement : Refusing {
   Shape domain_shape_;
   std::vector<int> domain_reduced_;
   std::vector<std::pair<IntExpr, bool>> domain_signature_;
+  std::optional<CommonPoints> points_;
   std::map<NodeId, Index> result_index_;
   std::map<NodeId, int> level_;
 };
@@ -378,8 +428,8 @@ class Placement : Refusing {
 }  // namespace
 
 std::variant<Placed, Refusal> place_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                                           Online online, bool& finer) {
-  Placement placement(graph, group, sizes, online, finer);
+                                           Online online, ShortAxes apart, bool& finer) {
+  Placement placement(graph, group, sizes, online, apart, finer);
   auto placed = placement.run();
   finer = placement.is_finer();
   return placed;

@@ -41,6 +41,6 @@ struct Placed {
 // no loops in common. Where `finer` is true, axes that a reshape splits may be split; it says then
 // whether some are.
 std::variant<Placed, Refusal> place_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                                           Online online, bool& finer);
+                                           Online online, ShortAxes apart, bool& finer);
 
 }  // namespace smelt::schedule

@@ -66,10 +66,12 @@ class Walk : Refusing {
         inputs_(std::move(placed.inputs)),
         domain_(std::move(placed.domain)),
         result_index_(std::move(placed.result_index)),
+        sizes_(sizes),
         windows_(sizes) {}
 
   std::variant<Domain, Refusal> run() {
-    under_guards_ = !may_have_rings(domain_) ||
+    at_points_ = domain_.stores_components();
+    under_guards_ = at_points_ || !may_have_rings(domain_) ||
                     std::any_of(group_.nodes.begin(), group_.nodes.end(), [&](NodeId id) { return at(id).local; });
     if (!visit_all()) return why();
     if (windows_.excess() > 0) domain_.overlap = windows_.refusal(graph_);
@@ -139,17 +141,27 @@ class Walk : Refusing {
   // so that the walk ends where the kernel would be too long.
   bool count_evaluation(const Visit& here, bool written_out) {
     const Node& node = at(here.node);
-    const bool computed = member(here.node), first = counted_.insert(here.node).second;
+    const bool computed = member(here.node);
+    const int times = ++evaluations_[here.node];
     const double cost = computed ? evaluation_cost(node) : 1;
     domain_.again += cost;
-    if (first) domain_.once += cost;
-    if (first || !computed || !written_out) return true;
+    if (computed) domain_.work += cost * static_cast<double>(here.overlap.times);
+    if (times <= elements_at_point(here.node, times)) domain_.once += cost;
+    if (times == 1 || !computed || !written_out) return true;
     repeated_ += std::min(here.overlap.times, kMostCopies) * std::max(1, repeat_cost(graph_, node));
     if (repeated_ <= kMostRepeatedWork) return true;
     return too_long(fmt::format("more than {} operations would be computed again, {} among them, since values are "
                                 "needed at several indices",
                                 kMostRepeatedWork, name_in_words(here.node)),
                     "nothing: storing the values takes less time");
+  }
+
+  // The elements of a value for each point, at least one: some of them are needed at every point.
+  double elements_at_point(NodeId id, int needed) const {
+    if (needed == 1) return 1;
+    double elements = 1;
+    for (const IntExpr& size : at(id).shape) elements *= static_cast<double>(size.evaluate(sizes_));
+    return elements / static_cast<double>(domain_.estimate(false) * domain_.estimate(true));
   }
 
   // What is computed under other guards is code of its own (kernel/evaluate.cpp). Rings keep values
@@ -206,6 +218,11 @@ class Walk : Refusing {
         for (NodeId arg : node.args) next.push_back({arg, place, level, below, guards});
         return true;
       case NodeKind::Reduce:
+        if (node.local && at_points_ && local_elements(graph_, node) <= kMostWrittenOut) {
+          for (Index& element : elements_of_window(graph_, id, index))
+            next.push_back({node.args[0], at_index(std::move(element)), level, overlap, guards});
+          return true;
+        }
         if (node.local) {
           next.push_back(
               {node.args[0], at_index(window_index(graph_, id, index, domain_.ranges)), level, below, guards});
@@ -263,13 +280,15 @@ class Walk : Refusing {
   const std::unordered_set<NodeId> members_, inputs_;
   Domain domain_;
   std::map<NodeId, Index> result_index_;
+  const SizeBinding& sizes_;
   std::unordered_map<std::string, At> indices_;
   std::vector<const At*> output_at_;
   std::unordered_set<Evaluation, EvaluationHash> visited_;
   std::unordered_map<Evaluation, int, EvaluationHash> places_;  // that differ by constants
-  std::unordered_set<NodeId> counted_;
+  std::unordered_map<NodeId, int> evaluations_;
   Proofs proofs_;
   bool under_guards_ = false;
+  bool at_points_ = false;  // what windows of few elements read is at places of its own
   std::unordered_map<std::string, int> guards_;
   std::unordered_set<Evaluation, EvaluationHash> read_;
   int64_t repeated_ = 0;  // operations of evaluations after the first of their node
@@ -279,10 +298,10 @@ class Walk : Refusing {
 }  // namespace
 
 std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                                          Online online) {
+                                          Online online, ShortAxes apart) {
   bool finer = true;
   const auto attempt = [&]() -> std::variant<Domain, Refusal> {
-    auto placed = place_domain(graph, group, sizes, online, finer);
+    auto placed = place_domain(graph, group, sizes, online, apart, finer);
     if (const auto* refusal = std::get_if<Refusal>(&placed)) return *refusal;
     return Walk(graph, group, sizes, std::get<Placed>(std::move(placed))).run();
   };

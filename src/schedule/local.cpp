@@ -51,6 +51,25 @@ Index window_index(const Graph& graph, NodeId reduce, const Index& index, Ranges
   return result;
 }
 
+std::vector<Index> elements_of_window(const Graph& graph, NodeId reduce, const Index& index) {
+  const Node& node = graph.at(reduce);
+  const Shape& shape = graph.at(node.args[0]).shape;
+  std::vector<Index> found{{}};
+  for (size_t d = 0, kept = 0; d < shape.size(); ++d) {
+    const bool reduced = std::binary_search(node.axes.begin(), node.axes.end(), static_cast<int>(d));
+    const int64_t extent = reduced ? shape[d].constant().value() : 1;
+    std::vector<Index> longer;
+    for (const Index& start : found)
+      for (int64_t i = 0; i < extent; ++i) {
+        longer.push_back(start);
+        longer.back().push_back(reduced ? IntExpr(i) : index[kept]);
+      }
+    kept += reduced ? 0 : 1;
+    found = std::move(longer);
+  }
+  return found;
+}
+
 Overlap WindowWork::evaluated(const Graph& graph, NodeId id, const Overlap& overlap, const Domain& domain) {
   const Node& node = graph.at(id);
   const int64_t own = node.local ? local_elements(graph, node) : 1;

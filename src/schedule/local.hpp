@@ -25,6 +25,8 @@ bool reads_gathered(const Index& index);
 // Where the argument of a local reduction is evaluated for a result at `index`: loops over the
 // window are in it, whose ranges are added.
 Index window_index(const Graph& graph, NodeId reduce, const Index& index, Ranges& ranges);
+// The same of each element of the window, in order.
+std::vector<Index> elements_of_window(const Graph& graph, NodeId reduce, const Index& index);
 
 // How a node is reached by the walk through a group.
 struct Overlap {

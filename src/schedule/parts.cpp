@@ -44,6 +44,12 @@ std::string scans_text(const Domain& domain) {
   return n == 1 ? fmt::format(", with a scan along it{}", from) : fmt::format(", with {} scans along it{}", n, from);
 }
 
+int64_t row_of_points(int64_t elements, DType dtype) {
+  constexpr int64_t kBankBytes = 4;
+  const int64_t bank = std::max<int64_t>(kBankBytes, size_of(dtype)), bytes = elements * size_of(dtype);
+  return bytes % (2 * bank) == 0 ? (bytes + bank) / size_of(dtype) : elements;
+}
+
 int64_t most_parts_of(const Axis& axis, bool of_lanes) {
   constexpr int64_t kShortest = 2048;
   return std::max<int64_t>(1, of_lanes ? axis.estimate / kShortest : axis.estimate);

@@ -54,6 +54,9 @@ void turn(Domain& domain);
 // in a column out of the same bank, or cache set.
 inline int64_t staged_row(int64_t side, DType dtype) { return side + std::max(1, 4 / size_of(dtype)); }
 
+// The same of the elements of a point: an odd number of words.
+int64_t row_of_points(int64_t elements, DType dtype);
+
 int64_t power_of_two_from(int64_t n);  // the least one of at least n
 
 // Whether the rows of columns on a CPU are so far apart, and so many, that a core which takes a few

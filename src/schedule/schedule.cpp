@@ -37,6 +37,70 @@ std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, cons
 
 }  // namespace
 
+// The operations of all points.
+static double work_of(const Domain& domain) { return domain.work * static_cast<double>(domain.estimate(false)); }
+
+// The same loops without the short axes along which elements share operations; on a GPU without all
+// where none do, since what is read may be.
+static std::optional<Domain> short_axes_apart(const Graph& graph, const Group& group, const Domain& domain,
+                                              const Options& options) {
+  constexpr double kShared = 0.9;
+  constexpr int kMostAxes = 6;
+  if (!domain.pointwise() || domain.overlap || options.tuning.merged || domain.axes.size() < 2) return std::nullopt;
+  const auto is_short = [](const Axis& a) { return a.extent.constant().value_or(kMostLanes) <= kMostJoined; };
+  const auto is_loop = [&](NodeId id) {
+    return graph.at(id).local && local_elements(graph, graph.at(id)) > kMostWrittenOut;
+  };
+  if (std::none_of(domain.axes.begin(), domain.axes.end(), is_short) ||
+      std::any_of(group.nodes.begin(), group.nodes.end(), is_loop))
+    return std::nullopt;
+  const auto without = [&](ShortAxes apart) -> std::optional<Domain> {
+    auto found = find_domain(graph, group, options.sizes, Online::Nothing, apart);
+    Domain* points = std::get_if<Domain>(&found);
+    return points ? std::optional(std::move(*points)) : std::nullopt;
+  };
+  ShortAxes sharing = 0, all = 0;
+  std::optional<Domain> best;
+  for (int d = 0; d < kMostAxes; ++d) {
+    auto points = without(1U << d);
+    if (!points) continue;
+    all |= 1U << d;
+    if (work_of(*points) > kShared * work_of(domain)) continue;
+    sharing |= 1U << d;
+    if (!best || work_of(*points) < work_of(*best)) best = std::move(points);
+  }
+  if (sharing == 0 && options.target.gpu) sharing = all;
+  if (std::popcount(sharing) > 1 || (sharing && !best))
+    if (auto points = without(sharing)) best = std::move(points);
+  if (best) merge_axes(graph, *best);
+  return best;
+}
+
+// What the elements of a point share is computed once where a thread or a lane has whole points:
+// that is worth it where it saves most of the operations, or where it is predicted to be faster.
+static std::variant<Schedule, Refusal> elements_or_points(const Graph& graph, Domain elements, const Group& group,
+                                                          const Options& options) {
+  constexpr double kSaved = 0.6, kFewOperations = 24, kFaster = 0.9;
+  const auto make = [&](Domain domain) -> std::variant<Schedule, Refusal> {
+    if (options.target.gpu) return gpu_schedule(graph, std::move(domain), group, options);
+    if (domain.overlap) return *domain.overlap;
+    return cpu_schedule(graph, std::move(domain), group, options);
+  };
+  auto points = short_axes_apart(graph, group, elements, options);
+  merge_axes(graph, elements);
+  if (!points) return make(std::move(elements));
+  const bool saves = elements.work >= kFewOperations && work_of(*points) <= kSaved * work_of(elements);
+  auto of_points = make(std::move(*points));
+  const auto* apart = std::get_if<Schedule>(&of_points);
+  if (saves && apart) return of_points;
+  auto of_elements = make(std::move(elements));
+  const auto* own = std::get_if<Schedule>(&of_elements);
+  if (!own || !apart || own->strategy != Strategy::Pointwise || apart->strategy != Strategy::Pointwise)
+    return of_elements;
+  const auto us = [&](const Schedule& s) { return predict(graph, group, s, options).us; };
+  return us(*apart) < kFaster * us(*own) ? std::move(of_points) : std::move(of_elements);
+}
+
 static std::variant<Schedule, Refusal> choose(const Graph& graph, const Group& group, const Options& options) {
   if (auto own = own_code(graph, group, options)) return std::move(*own);
   if (has_scatter(graph, group)) return scatter_schedule(graph, group, options);
@@ -46,10 +110,7 @@ static std::variant<Schedule, Refusal> choose(const Graph& graph, const Group& g
   Domain domain = std::get<Domain>(std::move(found));
   // A GPU reads lines of either direction.
   if (!options.target.gpu) follow_direction(graph, domain, options.sizes);
-  merge_axes(graph, domain);
-  if (domain.overlap && !options.target.gpu) return *domain.overlap;
-  if (options.target.gpu) return gpu_schedule(graph, std::move(domain), group, options);
-  return cpu_schedule(graph, std::move(domain), group, options);
+  return elements_or_points(graph, std::move(domain), group, options);
 }
 
 // Whether a GPU does all operations, those that are done again among them, while memory moves what
@@ -69,8 +130,9 @@ static bool waits_for_memory(const Graph& graph, const Group& group, const Sched
 static std::string repeats_too_much(const Graph& graph, const Group& group, const Schedule& s, const Options& options) {
   const Target& target = options.target;
   const Domain& domain = s.domain;
-  const bool plain = domain.pointwise() && std::none_of(group.nodes.begin(), group.nodes.end(),
-                                                        [&](NodeId id) { return graph.at(id).local; });
+  const bool plain =
+      domain.pointwise() && !domain.stores_components() &&
+      std::none_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) { return graph.at(id).local; });
   const auto points = static_cast<double>(domain.estimate(false) * domain.estimate(true));
   const bool small = points < kSmallStencil;
   if (!small && plain) return "";

@@ -35,6 +35,9 @@ struct Schedule {
   int narrow_axis = -1;    // Split: the reduced axis after which a few columns lie; `tile` is then what one step takes
   std::optional<Cut> cut;  // Pointwise: the loops go over ranges of an axis, one array of a concat each
   std::optional<Blocking> blocking;  // Pointwise on a GPU: each thread has a block of results of local reductions
+  // Pointwise on a GPU: outputs with several neighbours for each point. They go through scratch, so
+  // that they are stored as words.
+  std::vector<NodeId> interleaved;
   std::vector<Read> staged;  // Tiled: what is read across the vector axis, and goes through scratch tile by tile
   int lanes = 1;             // elements of one vector step
   int64_t tile = 0;          // points of the vector axis in one grid iteration; 0: all

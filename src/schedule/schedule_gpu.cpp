@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "schedule/schedule_gpu.hpp"
 
@@ -191,6 +193,46 @@ std::optional<int> axis_of_thread(const Graph& graph, const Domain& domain, cons
   return last && !reads_lane_by_lane(graph, along_last(graph, domain), options.sizes) ? std::nullopt : axis;
 }
 
+// Outputs whose elements at a point lie side by side, too many for a thread to store them as words.
+void find_interleaved(const Graph& graph, Schedule& s) {
+  constexpr int64_t kMostBytes = 8;  // of a point that threads store one by one: [N, 3] of f32 takes 165 us so, and 119
+  constexpr int64_t kMostScratch = 32 << 10;
+  if (s.vector_axis < 0) return;
+  const std::vector<Axis>& axes = s.domain.axes;
+  std::map<NodeId, std::vector<IntExpr>> places;
+  for (const Output& o : s.domain.outputs) places[o.node].push_back(flat_offset(graph.at(o.node), o.store_index));
+  int64_t scratch = 0;
+  for (const auto& [id, flats] : places) {
+    const auto k = static_cast<int64_t>(flats.size());
+    const int64_t bytes = k * size_of(graph.at(id).dtype);
+    const auto steps_by = [&](size_t axis, const IntExpr& step) {
+      const auto own = flats[0].coefficient_of(axes[axis].var);
+      return own && *own == step;
+    };
+    bool side_by_side = bytes > kMostBytes;
+    IntExpr step = k;
+    for (size_t axis = axes.size(); side_by_side && axis-- > (s.flattened ? 0 : axes.size() - 1);) {
+      side_by_side = steps_by(axis, step);
+      step = step * axes[axis].extent;
+    }
+    std::set<int64_t> apart;
+    for (const IntExpr& flat : flats) apart.insert((flat - flats[0]).constant().value_or(k * k));
+    side_by_side = side_by_side && static_cast<int64_t>(apart.size()) == k && *apart.rbegin() - *apart.begin() == k - 1;
+    scratch += s.tile * row_of_points(k, graph.at(id).dtype) * size_of(graph.at(id).dtype);
+    if (side_by_side && scratch <= kMostScratch) s.interleaved.push_back(id);
+  }
+}
+
+// Whether a thread stores elements of an output that lie between those of the next point.
+bool stores_between_points(const Graph& graph, const Schedule& s) {
+  if (s.vector_axis < 0 || !s.domain.stores_components()) return false;
+  const Symbol var = s.domain.axes[static_cast<size_t>(s.vector_axis)].var;
+  return std::any_of(s.domain.outputs.begin(), s.domain.outputs.end(), [&](const Output& o) {
+    const auto step = flat_offset(graph.at(o.node), o.store_index).coefficient_of(var);
+    return !step || !(step->is(0) || step->is(1));
+  });
+}
+
 Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   std::string unprofitable;
   follow_output(graph, domain);
@@ -209,8 +251,9 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   const Tuning& tuning = options.tuning;
   if (tuning.threads) s.team = s.workgroup = tuning.threads;
   const int64_t points = s.domain.estimate(false);
-  const bool scattered = whole || reads_lane_by_lane(graph, s, options.sizes);
-  if (scattered) s.lanes = whole ? 1 : std::min(s.lanes, lanes_apart(s.domain));
+  const bool between = whole || stores_between_points(graph, s);
+  const bool scattered = between || reads_lane_by_lane(graph, s, options.sizes);
+  if (scattered) s.lanes = between ? 1 : std::min(s.lanes, lanes_apart(s.domain));
   // Small work is spread over all multiprocessors before a thread takes more than one element.
   while (s.lanes > 1 && points / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
   s.unroll = points < (scattered ? kLargeScattered : kLargeWork) ? 1
@@ -246,6 +289,8 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
                          s.staged.size() == 1 ? "" : "s");
   } else {
     take_cut(s, std::move(cut));
+    if (!s.cut) find_interleaved(graph, s);
+    if (!s.interleaved.empty()) s.note += ", whose elements are stored through scratch";
   }
   return s;
 }

@@ -140,7 +140,9 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
     p.boxed = has_groups(p, target) && std::all_of(p.sums.begin(), p.sums.end(), [&](const ProductSum& sum) {
                 return comes(sum.rows) && comes(sum.columns);
               });
-    if (p.boxed) s.resident = 2 * p.stages * bytes_of_part(p) <= target.shared_bytes - 1024 ? 2 : 1;
+    // The registers of two workgroups hold 64 sums of each thread.
+    const bool two = 2 * p.stages * bytes_of_part(p) <= target.shared_bytes - 1024 && sums <= int64_t{64} * s.team;
+    if (p.boxed) s.resident = two ? 2 : 1;
   } else {
     if (sums * found.bytes > (target.plain ? 8 << 10 : 64 << 10)) return std::nullopt;
     p.block_rows = p.tile_rows >= 64 ? 8 : 4;

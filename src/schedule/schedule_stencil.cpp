@@ -225,6 +225,7 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
       break;
     }
     if (search.again && *search.again <= search.once + kRoundTrip) return std::nullopt;
+    if (domain.stores_components()) return std::nullopt;  // needs values of several elements by itself
     unprofitable =
         registers > kMostRingRegisters
             ? fmt::format("what neighbours share would take {} registers of a thread", registers)

@@ -9,8 +9,6 @@ constexpr const char* kTransposed =
     "a permuted view is reduced or scanned in its own axis order, not in that of memory";
 constexpr const char* kWindowStored =
     "two kernels are chosen that store the cast of a window, nine times the size of the image";
-constexpr const char* kStrided =
-    "a GPU loads strided slices one by one; the cost model of a CPU counts the first one only";
 constexpr const char* kElsewhere = "a reader of a row or a scan at other indices is a second kernel";
 constexpr const char* kParts = "reductions of slices that are joined again become several kernels";
 constexpr const char* kShort = "a reduction of few elements is a loop over columns, not an unrolled pointwise kernel";
@@ -22,7 +20,6 @@ constexpr const char* kBlockedLatency = "blocks of a one-dimensional correlation
 constexpr const char* kShortRanges = "a concat of ranges shorter than 64 elements is a select for every element";
 constexpr const char* kMasks = "a condition on an index does not shorten a loop";
 constexpr const char* kConcatRead = "a reduced concat loads every array under a condition";
-constexpr const char* kPlanes = "a read across a short axis is a gather, unless it is written as a stack";
 constexpr const char* kRowsOfThree = "a row of three is a vector loop of its own, unless it is written as a stack";
 constexpr const char* kDivision = "a division by a value of the row stays a division of every element";
 constexpr const char* kIndexOperations = "the cost model counts what computes the index of a row for every element";
@@ -44,14 +41,6 @@ const std::vector<Differing> kDiffer = {
       "wrap_cast(sum(window(pad(x, 1, mode='wrap'), (3, 3)), axis=(-2, -1)), u8)"},
      "gpu cpu",
      kWindowStored},
-    {{"short_groups", "x: f32[B, C]", kSquare, "sum(x.reshape(B, C // 4, 4), axis=2)",
-      "x[:, ::4] + x[:, 1::4] + x[:, 2::4] + x[:, 3::4]"},
-     "gpu",
-     kStrided},
-    {{"max_pool_by_slices", "x: f32[B, C]", kSquare, "max_pool(x, 4)",
-      "maximum(maximum(x[:, ::4], x[:, 1::4]), maximum(x[:, 2::4], x[:, 3::4]))"},
-     "gpu",
-     kStrided},
     {{"cumsum_exclusive", "x: f32[B, C]", kSquare, "cumsum(x, exclusive=True)",
       "pad(cumsum(x), ((0, 0), (1, 0)))[:, :-1]"},
      "gpu cpu",
@@ -159,13 +148,6 @@ const std::vector<Differing> kDiffer = {
       "return x*cc + concat([-x[..., 32:], x[..., :32]], axis=-1)*ss"},
      "gpu",
      kShortRanges},
-    {{"rotary_by_parts",
-      "x: f32[B, C, 64]; c: f32[C, 32]; s: f32[C, 32]",
-      {"B=128 C=2048", "B=2 C=3"},
-      "rotary(x, c, s)",
-      "a, b = split(x, 2, axis=-1); return stack([a*c - b*s, b*c + a*s], axis=2).reshape(B, C, 64)"},
-     "gpu",
-     kShortRanges},
     {{"sum_of_range_by_where", "x: f32[B, C]", kSquare, "sum(x[:, :C // 2], axis=1)",
       "sum(where(arange(C) < C // 2, x, 0), axis=1)"},
      "gpu cpu",
@@ -174,9 +156,6 @@ const std::vector<Differing> kDiffer = {
       "sum(x * one_hot(abs(i) % C, C), axis=1)"},
      "gpu cpu",
      kMasks},
-    {{"pixels_of_planes", "x: f32[3, B]", {"B=8388608", "B=5"}, "x.T * 2", "stack([x[0], x[1], x[2]], axis=1) * 2"},
-     "gpu",
-     kPlanes},
     {{"color_matrix",
       "x: f32[B, 3]; m: f32[3, 3]",
       {"B=8388608", "B=6"},

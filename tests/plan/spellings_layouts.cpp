@@ -241,6 +241,16 @@ const std::vector<Spelling> kLayouts = {
      {"C=16383", "C=5"},
      "groupnorm(x, 8, w, b)",
      "layernorm(x.reshape(16, 8, 8*C)).reshape(16, 64, C) * w[:, None] + b[:, None]"},
+    {"short_groups", "x: f32[B, C]", kSquare, "sum(x.reshape(B, C // 4, 4), axis=2)",
+     "x[:, ::4] + x[:, 1::4] + x[:, 2::4] + x[:, 3::4]"},
+    {"max_pool_by_slices", "x: f32[B, C]", kSquare, "max_pool(x, 4)",
+     "maximum(maximum(x[:, ::4], x[:, 1::4]), maximum(x[:, 2::4], x[:, 3::4]))"},
+    {"rotary_by_parts",
+     "x: f32[B, C, 64]; c: f32[C, 32]; s: f32[C, 32]",
+     {"B=128 C=2048", "B=2 C=3"},
+     "rotary(x, c, s)",
+     "a, b = split(x, 2, axis=-1); return stack([a*c - b*s, b*c + a*s], axis=2).reshape(B, C, 64)"},
+    {"pixels_of_planes", "x: f32[3, B]", {"B=8388608", "B=5"}, "x.T * 2", "stack([x[0], x[1], x[2]], axis=1) * 2"},
 };
 
 }  // namespace smelt::testing

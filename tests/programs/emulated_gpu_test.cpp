@@ -223,6 +223,40 @@ TEST_F(EmulatedGpu, RowsOfPatches) {
         {noise(DType::F32, {61, 333}, 1), noise(DType::F32, {9}, 2)});
 }
 
+// Outputs with one element, and with several, for each point; matrices whose elements share most of
+// what is computed; reductions of a point's elements.
+TEST_F(EmulatedGpu, PointsOfSeveralElements) {
+  for (const int64_t n : {1, 255, 256, 777}) {
+    for (const DType t : {DType::F32, DType::F64, DType::F16, DType::U8}) {
+      const Tensor x = noise(t, {n, 3}, static_cast<uint64_t>(n));
+      const std::string in = fmt::format("input x: {}[N, 3]\n", name_of(t));
+      check(
+          in +
+              "a = x[:, 0]\nb = x[:, 1]\nreturn x + a[:, None], a < b, stack((a, b, x[:, 2], a - b, a * b), axis=-1)\n",
+          {x}, {{"N"_size, 4000001}});
+      check(in + "return x.T, x[:, 0], stack((x[:, 2], x[:, 1]), axis=1)\n", {x}, {{"N"_size, 4000001}});
+    }
+    check(
+        "input e: f32[N, 3]\ns = sin(e)\nc = cos(e)\na = s[:, 0]\nb = s[:, 1]\nx = c[:, 0]\ny = c[:, 1]\n"
+        "return stack((y, a * b, a - x * b, x * b + a, y * b, a * b, -b, a * y, x * y), axis=-1).reshape(N, 3, 3)\n",
+        {noise(DType::F32, {n, 3}, 5)}, {{"N"_size, 4000001}});
+    check(
+        "input m: f32[N, 3, 3]\na = m[:, 0]\nb = m[:, 1]\n"
+        "x = stack((a[:, 1] * b[:, 2] - a[:, 2] * b[:, 1], a[:, 2] * b[:, 0] - a[:, 0] * b[:, 2], a[:, 0] * b[:, 1] - "
+        "a[:, 1] * b[:, 0]), axis=1)\nreturn stack((x, a + x, b * x), axis=2) / (2 + abs(sum(a * x, axis=1)))[:, None, "
+        "None]\n",
+        {noise(DType::F32, {n, 3, 3}, 6)}, {{"N"_size, 4000001}});
+  }
+  check(
+      "input f: f32[9, A, B]\nr = sum(f, axis=0)\nu = sum(f[:3], axis=0) / (abs(r) + 2)\n"
+      "return stack([f[i] - 0.1 * i * (r + u) for i in (0, 1, 2, 3, 4, 5, 6, 7, 8)])\n",
+      {noise(DType::F32, {9, 37, 41}, 7)}, {{"A"_size, 1000}, {"B"_size, 2000}});
+  check(
+      "input x: u8[2, 3, H, W]\ny = f32(x) / 255\nm = max(y, axis=1)\nd = m - min(y, axis=1)\n"
+      "return stack((where(m == y[:, 0], d, m), where(m == 0, 0, d / m), m), axis=1)\n",
+      {noise(DType::U8, {2, 3, 31, 45}, 8)}, {{"H"_size, 1080}, {"W"_size, 1920}});
+}
+
 // Whole tiles, one cut short, fewer columns than a tile, and tiles whose rows meet in two steps.
 TEST_F(EmulatedGpu, TilesOfColumns) {
   for (const Dims& d : {Dims{2, 64, 96}, Dims{2, 50, 36}, Dims{1, 300, 64}, Dims{2, 33, 7}}) {

@@ -66,6 +66,23 @@ TEST(Interleave, MatricesOfAngles) {
   }
 }
 
+// Outputs with one element and with several for each point.
+TEST(Interleave, OutputsOfSeveralShapes) {
+  NEEDS_LLVM();
+  for (const DType dtype : {DType::F32, DType::F64, DType::F16, DType::U8, DType::I64})
+    for (const char* results :
+         {"x * 2, x[:, 0], x[:, 1] < x[:, 2]", "x.T, x[:, 0] + x[:, 1], stack((x[:, 2], x[:, 1]), axis=-1)",
+          "x, stack((x[:, 0], x[:, 1], x[:, 0], x[:, 2], x[:, 1]), axis=0)",
+          "x[:, :2], maximum(x[:, 0], 0), (x + 1).reshape(N, 1, 3)"}) {
+      const std::string text = fmt::format("input x: {}[N, 3]\nreturn {}\n", name_of(dtype), results);
+      std::vector<std::vector<TensorView>> calls;
+      std::vector<Tensor> held;
+      for (const int64_t n : {0, 1, 33, 500, 5000}) held.push_back(noise(dtype, {n, 3}, static_cast<uint64_t>(n) + 3));
+      for (const Tensor& x : held) calls.push_back({x});
+      EXPECT_TRUE(right(text, calls)) << text;
+    }
+}
+
 TEST(Interleave, ArithmeticOfPairsAndColours) {
   NEEDS_LLVM();
   const char* product =

@@ -116,6 +116,31 @@ TEST(GpuForms, RowsOfShortAxesAreOneLoop) {
             32);
 }
 
+// Outputs of one kernel may have a few elements for each of its points.
+TEST(GpuForms, OutputsShareTheirPoints) {
+  const Schedule s = Planned(
+                         "input x: f32[3000000, 3]\nn = sqrt(x[:, 0] * x[:, 0] + x[:, 1] * x[:, 1])\n"
+                         "return x / n[:, None], n, n < 1\n")
+                         .only();
+  EXPECT_EQ(s.strategy, Strategy::Pointwise);
+  EXPECT_EQ(s.domain.estimate(false), 3000000);
+  EXPECT_EQ(s.domain.outputs.size(), 5u);
+}
+
+// Elements of points go through scratch where threads would store parts of sectors.
+TEST(GpuForms, ElementsOfPointsAreStoredTogether) {
+  const auto through_scratch = [](const char* type, const char* axis) {
+    const Schedule s =
+        Planned(std::string("input x: ") + type + "[4000001]\ns = sin(x)\nc = cos(x)\nreturn stack((s, c, s * c, " +
+                "s + c, s - c), axis=" + axis + ")\n")
+            .only();
+    return !s.interleaved.empty();
+  };
+  EXPECT_TRUE(through_scratch("f32", "-1"));
+  EXPECT_TRUE(through_scratch("bf16", "-1"));
+  EXPECT_FALSE(through_scratch("f32", "0"));
+}
+
 // A product of quaternions and its norm: each component is computed twice, while memory works.
 TEST(GpuForms, WhatMemoryWaitsForIsComputedAgain) {
   Planned(

@@ -1,0 +1,55 @@
+#include "plan/short_reductions.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/predict.hpp"
+
+namespace smelt::plan {
+namespace {
+
+constexpr int64_t kMostWrittenOut = 9;
+// Graphs that are planned twice for this.
+constexpr size_t kMostNodes = 1000;
+constexpr double kWorthIt = 0.9;  // of the time of the other plan
+
+bool is_short(const Graph& graph, const Node& reduce) {
+  int64_t elements = 1;
+  for (const int axis : reduce.axes) {
+    const auto size = graph.at(reduce.args[0]).shape[static_cast<size_t>(axis)].constant();
+    if (!size || *size < 1 || (elements *= *size) > kMostWrittenOut) return false;
+  }
+  return elements > 1;
+}
+
+// Whether a kernel along rows, or across them, computes some of them: what a core of a CPU has in
+// lanes there are not points.
+bool in_other_loops(const Graph& before, const Plan& plan) {
+  return std::any_of(plan.groups.begin(), plan.groups.end(), [&](const FusionGroup& group) {
+    const auto made_local = [&](NodeId id) {
+      return before.at(id).kind == NodeKind::Reduce && !before.at(id).local && is_short(before, before.at(id));
+    };
+    return group.strategy() != Strategy::Pointwise && std::any_of(group.nodes.begin(), group.nodes.end(), made_local);
+  });
+}
+
+}  // namespace
+
+std::optional<Graph> with_short_reductions_local(const Graph& graph, const Options& options) {
+  const bool chooses = options.fuse && options.depth == 0 && options.tuning == Tuning{} && options.splits.empty();
+  if (!chooses || (options.target.plain && !options.target.gpu) || graph.nodes.size() > kMostNodes) return std::nullopt;
+  Graph local = graph;
+  bool found = false;
+  for (Node& node : local.nodes)
+    if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node)) node.local = found = true;
+  if (!found) return std::nullopt;
+  const Plan plan = make_plan(graph, options);
+  if (plan.groups.size() < 2) return std::nullopt;
+  const Plan other = make_plan(local, options);
+  if (!options.target.gpu && in_other_loops(graph, other)) return std::nullopt;
+  const Prediction own_time = predict(graph, plan, options), other_time = predict(local, other, options);
+  if (!own_time.complete || !other_time.complete || other_time.us > kWorthIt * own_time.us) return std::nullopt;
+  return local;
+}
+
+}  // namespace smelt::plan

@@ -1,0 +1,82 @@
+#include "schedule/cost_gpu_accesses.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "schedule/local.hpp"
+
+namespace smelt::schedule {
+
+double GpuAccesses::step_along(NodeId node, const Index& index) const {
+  if (s_.vector_axis < 0 || graph_.at(node).shape.empty()) return 0;
+  const auto along = [&](int axis) {
+    return stride_of(graph_, s_.domain, sizes_, node, index, s_.domain.axes[static_cast<size_t>(axis)].var);
+  };
+  const double step = along(s_.vector_axis);
+  // Lanes that are more than a short axis go on along the one before it: on the average, with no
+  // more than a sector from one element to the next.
+  const double sector = double(kSector) / size_of(graph_.at(node).dtype), length = static_cast<double>(
+      std::max<int64_t>(1, s_.domain.axes[static_cast<size_t>(s_.vector_axis)].estimate));
+  if (!s_.flattened || s_.strategy != Strategy::Pointwise || s_.vector_axis < 1 || length >= sector) return step;
+  const double outer = along(s_.vector_axis - 1);
+  if (outer == 0 || step == 0 || outer == length * step) return step;
+  const double jump = std::abs(outer - (length - 1) * step);
+  return ((length - 1) * std::min(step, sector) + std::min(jump, sector)) / length;
+}
+
+double GpuAccesses::lines_of_window(NodeId node, const Index& index) const {
+  const double size = size_of(graph_.at(node).dtype);
+  std::map<Symbol, double> lines;
+  for (const IntExpr& i : index)
+    for (const Symbol s : i.symbols())
+      if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) &&
+          stride_of(graph_, s_.domain, sizes_, node, index, s) * size >= kLine)
+        lines[s] = static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0) + 1);
+  double n = 1;
+  for (const auto& [symbol, extent] : lines) n *= extent;
+  return n;
+}
+
+double GpuAccesses::word_of_window(NodeId node, const Index& index) const {
+  const int together = s_.strategy == Strategy::Row || s_.strategy == Strategy::Pointwise ? s_.unroll : 1;
+  if (std::max(1, s_.lanes) * together > 1) return 1;
+  const IntExpr flat = flat_offset(graph_.at(node), index);
+  const auto fits = [&](Symbol s, int64_t word) {
+    const auto step = flat.coefficient_of(s);
+    if (s.kind() == Symbol::Kind::Window && step && step->is(1) && s_.domain.ranges.has(s))
+      return (s_.domain.ranges.at(s).high.constant().value_or(0) + 1) % word == 0;
+    return step && step->evaluate(sizes_) % word == 0;
+  };
+  const std::vector<Symbol> symbols = flat.symbols();
+  for (int word = 16 / size_of(graph_.at(node).dtype); word > 1; word /= 2)
+    if (std::all_of(symbols.begin(), symbols.end(), [&](Symbol s) { return s.is_size() || fits(s, word); }))
+      return word;
+  return 1;
+}
+
+double GpuAccesses::shared_of_blocks(NodeId node, const Index& index) const {
+  const auto columns = static_cast<double>(s_.blocking->block.back());
+  double reads = columns;
+  for (const IntExpr& i : index)
+    for (const Symbol s : i.symbols())
+      if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) &&
+          stride_of(graph_, s_.domain, sizes_, node, index, s) == 1)
+        reads += static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0));
+  return columns / reads;
+}
+
+double GpuAccesses::reads_between_lanes(const Read& read) const {
+  constexpr size_t kMostLookedAt = 64;
+  const double stride = step_along(read.node, read.index);
+  if (stride <= 1 || stride >= kLine || s_.domain.reads.size() > kMostLookedAt || s_.blocking) return 1;
+  const IntExpr flat = flat_offset(graph_.at(read.node), read.index);
+  const auto near = [&](const Read& other) {
+    if (other.node != read.node) return false;
+    const auto apart = (flat_offset(graph_.at(other.node), other.index) - flat).constant();
+    return apart && static_cast<double>(std::abs(*apart)) < stride;
+  };
+  return std::min(stride, static_cast<double>(std::count_if(s_.domain.reads.begin(), s_.domain.reads.end(), near)));
+}
+
+}  // namespace smelt::schedule

@@ -1,0 +1,53 @@
+// Reductions of few elements, computed where they are needed if that takes fewer kernels.
+#include "plan/short_reductions.hpp"
+
+#include <gtest/gtest.h>
+
+#include "frontends/language.hpp"
+
+namespace smelt::plan {
+namespace {
+
+Options for_gpu() {
+  Options options;
+  options.target = {"cuda", true, 132, 256, 0, 60 << 20, 0, 90, 227 << 10, true};
+  return options;
+}
+
+Graph graph_of(const std::string& program) { return simplify(lang::parse_program(program, "<test>")); }
+
+size_t kernels(const Graph& graph) { return make_plan(graph, for_gpu()).groups.size(); }
+
+TEST(ShortReductions, AreLocalWhereThatIsOneKernel) {
+  for (const char* program : {
+           "input x: f32[8, 3, 1080, 1920]\nm = max(x, axis=1)\n"
+           "return stack((m, m - min(x, axis=1), x[:, 0] - m), axis=1)\n",
+           "input f: f32[9, 1000, 2000]\nr = sum(f, axis=0)\nreturn stack([f[i] - 0.1 * r for i in (0, 1, 2, 3, 4, 5, 6, 7, 8)])\n",
+           "input p: f32[4000000, 3]\ninput m: f32[4, 4]\n"
+           "h = concat((p, ones_like(p[:, :1])), axis=1) @ m.T\nreturn h[:, :3] / h[:, 3:]\n",
+       }) {
+    const Graph graph = graph_of(program);
+    const auto local = with_short_reductions_local(graph, for_gpu());
+    ASSERT_TRUE(local) << program;
+    verify(*local);
+    EXPECT_GT(kernels(graph), 1U) << program;
+    EXPECT_EQ(kernels(*local), 1U) << program;
+  }
+}
+
+TEST(ShortReductions, NotWhereThePlanIsAsGood) {
+  for (const char* result : {"softmax(x)", "sum(x, axis=1)", "x - mean(x, axis=1, keepdims=True)", "sum(sum(x, axis=1))"})
+    EXPECT_FALSE(with_short_reductions_local(graph_of("input x: f32[4000000, 4]\nreturn " + std::string(result) + "\n"),
+                                             for_gpu()))
+        << result;
+  const std::string two = "input x: f32[1000000, 3]\nm = max(x, axis=1)\nreturn stack((m, x[:, 0] - m), axis=1)\n";
+  Options cpu;
+  cpu.target.threads = 2;
+  EXPECT_FALSE(with_short_reductions_local(graph_of(two), cpu));
+  Options apart = for_gpu();
+  apart.fuse = false;
+  EXPECT_FALSE(with_short_reductions_local(graph_of(two), apart));
+}
+
+}  // namespace
+}  // namespace smelt::plan
