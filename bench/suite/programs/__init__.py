@@ -82,7 +82,7 @@ MODULES = ("activations", "elementwise", "softmax", "losses", "norms", "gradient
            "images", "transformers", "products", "quantization", "optimizers", "layout", "pairs", "science", "statistics")
 
 UNSEEN_MODULES = ("image", "audio", "physics", "finance", "statistics", "transformer", "losses", "training", "geometry", "vision", "bits",
-                  "tables", "geoscience")
+                  "tables", "geoscience", "serving", "tuning", "networks", "pictures", "solvers", "frames", "text", "tutorials")
 
 
 def rows_of(modules, package):
