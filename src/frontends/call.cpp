@@ -116,7 +116,9 @@ void Call::fill(const std::vector<Given>& given) {
       for (const auto& [other, ours] : kSynonyms)
         if (slot == slots_.size() && other == given[i].name) slot = index_of(ours);
       if (slot == slots_.size())
-        source_.fail(given[i].span, fmt::format("{} has no argument {}", written_, quoted(given[i].name)), usage());
+        source_.fail(given[i].span, fmt::format("{} has no argument {}", written_, quoted(given[i].name)),
+                     given[i].name == "dtype" ? fmt::format("cast before or after: {0}(f32(x)), f32({0}(x))", written_)
+                                              : usage());
     }
     if (slots_[slot].filled)
       source_.fail(given[i].span,
@@ -208,7 +210,9 @@ int Call::axis_of(std::string_view parameter, const Value& v) const {
   const auto i = as_integer(v);
   if (!i)
     fail(parameter, fmt::format("{}: an axis is an integer, not {}", written_, describe(b, v)),
-         "as in axis=-1 or axis=(0, 1)");
+         v.as<Array>()                              ? usage()
+         : v.as<Tuple>() && &v == &value(parameter) ? "one axis, as in axis=-1"
+                                                    : "as in axis=-1 or axis=(0, 1)");
   if (*i < -64 || *i > 64)
     fail(parameter, fmt::format("{}: there is no axis {}", written_, *i), "an array has at most 64 axes");
   return static_cast<int>(*i);
@@ -292,8 +296,10 @@ std::vector<int64_t> Call::integers(std::string_view parameter) const {
 Precision Call::precision() const { return static_cast<Precision>(choice("precision", {"full", "tf32", "bf16x3"})); }
 
 std::optional<ExtendMode> Call::pad_mode(std::string_view parameter) const {
-  const size_t mode = choice(parameter, {"constant", "edge", "reflect", "symmetric", "wrap"});
-  constexpr ExtendMode kModes[] = {ExtendMode::Edge, ExtendMode::Reflect, ExtendMode::Symmetric, ExtendMode::Wrap};
+  // The last two are PyTorch's names.
+  const size_t mode = choice(parameter, {"constant", "edge", "reflect", "symmetric", "wrap", "replicate", "circular"});
+  constexpr ExtendMode kModes[] = {ExtendMode::Edge, ExtendMode::Reflect, ExtendMode::Symmetric,
+                                   ExtendMode::Wrap, ExtendMode::Edge,    ExtendMode::Wrap};
   return mode == 0 ? std::nullopt : std::optional(kModes[mode - 1]);
 }
 

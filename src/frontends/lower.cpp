@@ -183,11 +183,27 @@ void Lowering::check_given_names() {
 void Lowering::assign(const Statement& s) {
   const Value& value = value_of(s.value);
   if (s.targets.size() == 1) return declare(s.targets[0].name, s.targets[0].span, value);
+  const std::vector<Value> items = unpacked(program_.at(s.value), value, s.targets.size());
+  for (size_t i = 0; i < s.targets.size(); ++i) declare(s.targets[i].name, s.targets[i].span, items[i]);
+}
+
+std::vector<Value> Lowering::unpacked(const Expr& e, const Value& value, size_t names) {
   const auto* tuple = value.as<Tuple>();
-  if (!tuple || tuple->items->size() != s.targets.size())
-    source_.fail(program_.at(s.value).span, fmt::format("{} names for {}", s.targets.size(), describe(b_, value)),
-                 "the value must be a tuple with an item for each name");
-  for (size_t i = 0; i < s.targets.size(); ++i) declare(s.targets[i].name, s.targets[i].span, (*tuple->items)[i]);
+  if (tuple && tuple->items->size() == names) return *tuple->items;
+  std::string help = "the value must be a tuple with an item for each name, or an array with as many rows";
+  if (const auto* array = value.as<Array>(); array && !b_.shape(array->node).empty()) {
+    const IntExpr& rows = b_.shape(array->node)[0];
+    if (rows.is(static_cast<int64_t>(names))) {
+      mark(e, "[]");
+      std::vector<Value> result;
+      for (size_t i = 0; i < names; ++i)
+        result.push_back(subscript(b_, value, Value::integer(static_cast<int64_t>(i))));
+      return result;
+    }
+    if (!rows.constant())
+      help = fmt::format("it has {} rows, which may be another number: write x[0], x[1], ...", rows.str());
+  }
+  source_.fail(e.span, fmt::format("{} names for {}", names, describe(b_, value)), help);
 }
 
 void Lowering::result(const Statement& s) {

@@ -16,6 +16,10 @@
 
 namespace smelt::lang {
 
+static bool is_property(std::string_view name) {
+  return name == "T" || name == "mT" || name == "shape" || name == "ndim" || name == "size" || name == "dtype";
+}
+
 static Op binary_op(std::string_view text) {
   constexpr std::pair<std::string_view, Op> kTable[] = {
       {"+", Op::Add},        {"-", Op::Sub},         {"*", Op::Mul}, {"/", Op::Div},   {"//", Op::FloorDiv},
@@ -124,6 +128,11 @@ Value Lowering::attribute(const Expr& e) {
   for (const Function& f : functions())
     for (std::string_view n : f.names) known.emplace_back(n);
   const std::string near = nearest(e.text, known);
+  if (e.called && is_property(e.text))
+    source_.fail(e.span, fmt::format("{} is not a function", quoted(e.text)),
+                 e.text == "size" ? "write x.size, or x.shape[0] for one axis" : fmt::format("write x.{}", e.text));
+  if (e.called && dtype_named(e.text))
+    source_.fail(e.span, fmt::format("an array has no method {}", quoted(e.text)), fmt::format("write {}(x)", e.text));
   if (e.called && !instead_of(e.text).empty())
     source_.fail(e.span, fmt::format("an array has no method {}", quoted(e.text)), std::string(instead_of(e.text)));
   source_.fail(e.span, fmt::format("an array has no attribute {}", quoted(e.text)),
@@ -132,8 +141,7 @@ Value Lowering::attribute(const Expr& e) {
 }
 
 std::optional<Value> Lowering::property(const Expr& e, const Value& base) {
-  if (e.text != "T" && e.text != "mT" && e.text != "shape" && e.text != "ndim" && e.text != "size" && e.text != "dtype")
-    return std::nullopt;
+  if (!is_property(e.text)) return std::nullopt;
   const NodeId x = as_array(b_, base);
   const Shape shape = b_.shape(x);
   if (e.text == "ndim") return Value::integer(static_cast<int64_t>(shape.size()));

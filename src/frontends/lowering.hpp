@@ -56,6 +56,7 @@ class Lowering {
   void take_given_inputs();
   void check_given_names();
   void assign(const Statement& s);
+  std::vector<Value> unpacked(const Expr& e, const Value& value, size_t names);  // an item for each name
   void result(const Statement& s);
   // The arrays of a list that is among the results are results.
   void add_outputs(const Value& value, bool among);

@@ -160,7 +160,8 @@ ExprId Parser::call(ExprId callee, uint32_t begin) {
                    "put the named arguments last");
     if (!accept(",")) break;
   }
-  expect(")", "separate arguments by commas");
+  expect(")",
+         peek().text == "for" ? "a comprehension has brackets: [x * 2 for x in xs]" : "separate arguments by commas");
   expr.span = {begin, last_span().end};
   return add(std::move(expr));
 }
@@ -182,6 +183,7 @@ ExprId Parser::index(ExprId value, uint32_t begin) {
   const Span inside = peek().span;
   std::vector<ExprId> items;
   bool tuple = false;
+  const bool brackets = peek().is("[");
   while (!peek().is("]")) {
     items.push_back(item());
     if (!accept(",")) break;
@@ -189,6 +191,9 @@ ExprId Parser::index(ExprId value, uint32_t begin) {
   }
   if (items.empty()) source_.fail(peek().span, "expected an index before ']'", "as in x[0], x[1:], x[..., None]");
   ExprId what = items[0];
+  // x[[0, 2]] takes two rows, x[0, 2] and x[(0, 2)] one element.
+  const ExprKind kind = program_.at(what).kind;
+  if (brackets && (kind == ExprKind::Tuple || kind == ExprKind::Each)) tuple = true;
   if (tuple) {
     Expr all{.kind = ExprKind::Tuple, .span = join(inside, last_span())};
     all.args = items;

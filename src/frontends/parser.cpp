@@ -95,7 +95,8 @@ void Parser::define(Statement& s) {
     const bool input = first.kind == TokenKind::Name && first.text == "input" && peek(1).kind == TokenKind::Name;
     if (first.kind == TokenKind::EndOfText || input || begins_definition())
       source_.fail(s.targets[0].span, fmt::format("the function {} has no return", quoted(s.targets[0].name)),
-                   "its body goes up to the first return: def f(x): return x + 1");
+                   begins_definition() ? "its body goes up to the first return, and defines no other function"
+                                       : "its body goes up to the first return: def f(x): return x + 1");
     made.body.push_back(statement());
     const Statement& last = made.body.back();
     if (last.kind == StatementKind::Expression || last.kind == StatementKind::Foreign)
@@ -162,10 +163,10 @@ void Parser::list_type(Statement& s) {
 }
 
 void Parser::check_no_statement() {
-  constexpr std::array<std::string_view, 8> kForeign = {"for",   "while",  "import", "from",
-                                                        "class", "lambda", "let",    "print"};
+  constexpr std::array<std::string_view, 12> kForeign = {"for", "while", "import", "from", "class", "lambda",
+                                                         "let", "print", "assert", "with", "raise", "del"};
   const Token& first = peek();
-  const bool alone = peek(1).kind == TokenKind::Name || peek(1).is(":");
+  const bool alone = peek(1).kind == TokenKind::Name || peek(1).is(":") || peek(1).is("True") || peek(1).is("not");
   if (first.kind == TokenKind::Name && alone &&
       std::find(kForeign.begin(), kForeign.end(), first.text) != kForeign.end())
     source_.fail(first.span, fmt::format("there is no '{}' in this language", first.text),

@@ -1,11 +1,12 @@
-// x[...]: integers, slices with steps, None, ..., and one array of indices; and the items of
-// tuples.
+// x[...]: integers, slices with steps, None, ..., and one array or list of indices; and the items
+// of tuples.
 //
 // On a constant size the bounds are clamped, as in NumPy. On a symbolic size they must lie inside,
 // which each call checks.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "frontends/value.hpp"
 #include "graph/build_detail.hpp"
@@ -169,12 +170,65 @@ std::vector<Value> items_of(const Value& item) {
   return items ? *items->items : std::vector<Value>{item};
 }
 
-Value subscript_array(GraphBuilder& b, NodeId x, const std::vector<Value>& given) {
-  const NamedPart named = named_part(b, x, given);
+NodeId part_of(GraphBuilder& b, NodeId x, const std::vector<Value>& items) {
+  const NamedPart named = named_part(b, x, items);
   const functions::Region& r = named.region;
   NodeId part = b.slice(x, r.starts, r.steps, r.sizes);
   if (named.index >= 0) part = functions::take(b, part, named.index, named.index_axis, GatherMode::Check);
-  return Value::array(b.reshape(part, r.shape));
+  return b.reshape(part, r.shape);
+}
+
+std::vector<int64_t> integers_of(GraphBuilder& b, const std::vector<Value>& list) {
+  constexpr size_t kMost = 256;
+  if (list.empty() || list.size() > kMost)
+    fail(fmt::format("a list of {} indices", list.size()),
+         fmt::format("it has 1 to {} integers; take(x, indices, axis) takes any number, as an array", kMost));
+  std::vector<int64_t> result;
+  for (const Value& item : list) {
+    const auto i = as_integer(item);
+    if (!i)
+      fail(fmt::format("a list of indices has integers, not {}", describe(b, item)),
+           "as in x[[0, 2]]; an array of indices has no brackets of its own");
+    result.push_back(*i);
+  }
+  return result;
+}
+
+// Integers of equal distances, all from the front, as a slice.
+std::optional<Value> as_slice(const std::vector<int64_t>& list) {
+  if (list.size() < 2 || list[0] < 0) return std::nullopt;
+  const int64_t step = list[1] - list[0];
+  for (size_t i = 1; i < list.size(); ++i)
+    if (step == 0 || list[i] < 0 || list[i] - list[i - 1] != step) return std::nullopt;
+  const int64_t stop = list.back() + (step > 0 ? 1 : -1);
+  const std::vector<Value> bounds = {Value::integer(list[0]), stop < 0 ? Value() : Value::integer(stop),
+                                     Value::integer(step)};
+  return Value(Bounds{std::make_shared<const std::vector<Value>>(bounds)});
+}
+
+Value subscript_array(GraphBuilder& b, NodeId x, const std::vector<Value>& given) {
+  std::vector<Value> items = spelled_out(b, x, given);
+  const auto of_indices = [](const Value& item) { return item.as<Tuple>() || item.as<Array>(); };
+  const auto list = std::find_if(items.begin(), items.end(), [](const Value& item) { return item.as<Tuple>(); });
+  if (list == items.end()) return Value::array(part_of(b, x, items));
+  if (std::count_if(items.begin(), items.end(), of_indices) > 1)
+    fail("two lists or arrays of indices in one subscript", "index twice: x[[0, 2]][:, [1, 3]]");
+  const auto at = static_cast<size_t>(list - items.begin());
+  check_neighbours(items, at);
+  const std::vector<int64_t> integers = integers_of(b, *list->as<Tuple>()->items);
+  const auto axis = static_cast<size_t>(std::count_if(items.begin(), list, takes_axis));
+  const auto before = std::count_if(items.begin(), list, [](const Value& item) { return !as_size(item); });
+  for (const int64_t i : integers) element(b, x, axis, i);
+  if (const auto slice = as_slice(integers)) {
+    items[at] = *slice;
+    return Value::array(part_of(b, x, items));
+  }
+  std::vector<NodeId> parts;
+  for (const int64_t i : integers) {
+    items[at] = Value::integer(i);
+    parts.push_back(part_of(b, x, items));
+  }
+  return Value::array(functions::stack(b, parts, static_cast<int>(before)));
 }
 
 Value subscript_tuple(GraphBuilder& b, const std::vector<Value>& tuple, const Value& item) {

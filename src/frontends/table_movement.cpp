@@ -128,7 +128,7 @@ static constexpr Row kMovementRows[] = {
      }},
     {"pad", "", "x, pad_width, value=0, mode='constant'",
      "value around x; pad_width: n, (before, after), or a pair for each axis; mode 'edge', 'reflect', 'symmetric' and "
-     "'wrap' extend x itself, as numpy.pad does",
+     "'wrap' extend x itself, as numpy.pad does; 'replicate' and 'circular' are PyTorch's 'edge' and 'wrap'",
      pad},
     {"flip", "", "x, axis=None", "reversed along the axes, or all of them", along<f::flip>},
     {"roll", "", "x, shift, axis=None",

@@ -57,6 +57,10 @@ TEST(Program, TuplesAndUnpacking) {
   EXPECT_EQ(run("t = m + 1, m - 1\nreturn t", m).size(), 2u);
   EXPECT_EQ(numbers("m.reshape(m.shape[::-1])[0]", m), list({1, 2}));
   EXPECT_EQ(numbers("m.reshape((1,) + m.shape + (1,)).ndim", m), list({4}));
+  EXPECT_EQ(numbers("a, b = m\nreturn b - a", m), list({3, 3, 3}));
+  EXPECT_EQ(numbers("def f(t):\n  a, b, c = t.T\n  return c * b - a\nreturn f(m)", m), list({5, 26}));
+  EXPECT_EQ(numbers("input m: f32[2, N]\na, b = m\nreturn a * b", m), list({4, 10, 18}));
+  EXPECT_EQ(numbers("a, b = m[:1], m[1:]\nreturn b - a", m), list({3, 3, 3}));
   EXPECT_EQ(numbers("m.reshape(m.shape[:-1] + (3, 1)).sum(axis=(0, 1, 2))", m), list({21}));
 }
 
