@@ -211,7 +211,7 @@ ROWS = [
     Row("serving", "kv_cache_write_f16", {"cache": "f16[B=64,T=1000,8,128]", "new": "f16[B,8,128]", "pos": "below=1000:i32[B]"},
         "here = i32(arange(cache.shape[1])) == pos[:, None]\nreturn where(here[..., None, None], new[:, None], cache)", torch_kv_write),
     Row("serving", "kv_cache_slots_bf16", {"cache": "bf16[S=60000,8,128]", "new": "bf16[64,8,128]", "slots": "iota:i64[64]"},
-        "return scatter(cache, slots * 16, new)", lambda t, c, n, s: torch_kv_slots(t, c, n, s * 16)),
+        "return scatter(cache, slots * (cache.shape[0] // 64), new)", lambda t, c, n, s: torch_kv_slots(t, c, n, s * (c.shape[0] // 64))),
     Row("serving", "kv_quantize_int8", {"k": "f16[B=32,T=1500,8,128]"},
         "s = f32(max(abs(k), axis=-1, keepdims=True)) / 127\nreturn quantize_int8(f32(k), maximum(s, 1e-8)), f16(s[..., 0])", torch_kv_quantize),
     Row("serving", "speculative_acceptance_5x32000", {"p": "uniform:f32[B=160,5,32000]", "q": "uniform:f32[B,5,32000]",
