@@ -845,7 +845,7 @@ def stack(arrays: Sequence[ArrayLike], axis: _Axes = 0) -> Array:
 
 
 def pad(x: ArrayLike, pad_width: Any, value: ArrayLike = 0, mode: str = 'constant') -> Array:
-    """value around x; pad_width: n, (before, after), or a pair for each axis; mode 'edge', 'reflect', 'symmetric' and 'wrap' extend x itself, as numpy.pad does."""
+    """value around x; pad_width: n, (before, after), or a pair for each axis; mode 'edge', 'reflect', 'symmetric' and 'wrap' extend x itself, as numpy.pad does; 'replicate' and 'circular' are PyTorch's 'edge' and 'wrap'."""
     return _call("pad", x, pad_width, value, mode)
 
 
