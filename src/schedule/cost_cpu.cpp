@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "schedule/cost_parts.hpp"
 #include "schedule/cut.hpp"
@@ -21,7 +22,6 @@ namespace {
 constexpr double kOfShuffles = 2.5;  // of a vector, for each line that its lanes lie in
 constexpr int kMostShuffled = 8;     // elements between neighbours, for that
 constexpr double kGather = 3.6;      // of an element whose place is known from the first lane's
-constexpr double kNamed = 5;         // of an element whose place the data names, or no step gives
 constexpr double kOwnPlace = 7;      // of an element whose place is found for itself, from its number in several axes
 constexpr double kDivided = 14;      // the same, by divisions
 constexpr double kBroadcast = 0.5;   // of a step
@@ -59,11 +59,13 @@ class CpuPrediction {
     find_issue();
     Cost cost;
     const double threads = std::clamp(iterations_, 1.0, static_cast<double>(facts_.processors));
-    const double near = static_cast<double>(facts_.cache_bytes_total) / 2;
     const double cache_bytes = facts_.cache_bytes * threads / facts_.processors;
-    cost.memory_us = memory_bytes_ / (memory_bytes_ > near ? facts_.memory_bytes : cache_bytes);
+    cost.memory_us = facts_.moving_us(memory_bytes_, ratio(written_bytes_, memory_bytes_), threads);
     cost.cache_us = line_bytes_ / cache_bytes + torn_bytes_ / facts_.memory_bytes + far_pieces_ * kFarPiece / threads;
-    cost.issue_us = instructions_ * width() / (facts_.operations * threads);
+    cost.issue_us = std::max(instructions_, divider_) * width() / (facts_.operations * threads);
+    // Rows come from memory in the first of several passes, which the others follow.
+    if (facts_.measured && s_.strategy == Strategy::Row)
+      cost.issue_us = std::max(cost.issue_us, cost.memory_us + cost.issue_us * (passes_ - 1) / passes_);
     cost.latency_us = chain_ * kInstructionsPerCycle * width() / (facts_.operations * threads);
     cost.launch_us = facts_.launch_us + (s_.strategy == Strategy::Split ? facts_.next_launch_us : 0);
     take_longest(cost);
@@ -170,7 +172,8 @@ class CpuPrediction {
     if (!axis() || graph_.at(node).shape.empty()) return 0;
     const double registers = std::max(1.0, size_of(graph_.at(node).dtype) / 4.0) / width();
     const double step = stride(node, index, *axis());
-    const bool anywhere = reads_gathered(index) || step >= kAnywhere;
+    // Rows that the data picks are read in order, as stride_of() knows.
+    const bool anywhere = (reads_gathered(index) && !facts_.measured) || step >= kAnywhere;
     if (s_.flattened) {
       if (anywhere) return std::has_single_bit(static_cast<uint64_t>(along())) ? kOwnPlace : kDivided;
       if (in_order(node, index)) return registers;
@@ -180,7 +183,7 @@ class CpuPrediction {
     }
     // Vectors that are less than a register take as long as a whole one.
     const double part = std::max(1.0, width() / s_.lanes);
-    if (anywhere) return kNamed * part;
+    if (anywhere) return facts_.gather * part;
     if (step == 0) return kBroadcast / s_.lanes;
     if (step == 1) return registers * part;
     if (step > static_cast<double>(most_shuffled) || part > 1) return kGather * part;
@@ -197,20 +200,29 @@ class CpuPrediction {
 
   void find_accesses() {
     std::map<NodeId, double> moved;  // bytes of each array
+    std::set<NodeId> stored;
     const auto note = [&](NodeId node, const Index& index, double times, bool stored) {
       const bool joined = stored && is_joined(node, index);
       instructions_ += times * instructions_of(node, index, joined ? kMostJoined : kMostShuffled);
       if (!joined && in_own_lines(node, index))
         (stored && along_rows() ? torn_bytes_ : line_bytes_) += times * (stored ? 2 : 1) * kCacheLine;
-      moved[node] += times * size_of(graph_.at(node).dtype);
+      const DType dtype = graph_.at(node).dtype;
+      if (facts_.measured && (dtype == DType::BF16 || dtype == DType::F16))
+        instructions_ += times * facts_.measured->of(dtype == DType::BF16 ? Fact::Bf16 : Fact::F16) / width();
+      moved[node] += times * size_of(dtype);
     };
     for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read), false);
     for (const Output& o : s_.domain.outputs) {
       note(o.node, o.store_index, o.per_row ? kept() : executed_, true);
+      stored.insert(o.node);
       if (!o.per_row && down_columns() && has_far_rows(s_, options_.target))
         far_pieces_ += executed_ / std::min(along(), static_cast<double>(std::max<int64_t>(s_.lanes, s_.tile)));
     }
-    for (const auto& [node, bytes] : moved) memory_bytes_ += std::min(array_bytes(graph_, options_.sizes, node), bytes);
+    for (const auto& [node, bytes] : moved) {
+      const double once = std::min(array_bytes(graph_, options_.sizes, node), bytes);
+      memory_bytes_ += once;
+      if (stored.count(node)) written_bytes_ += once;
+    }
   }
 
   // Whether stores side by side have all elements between the lanes.
@@ -262,6 +274,7 @@ class CpuPrediction {
         if (graph_.at(id).kind == NodeKind::Concat)
           operations -= static_cast<double>(operations_of(graph_, {id}, options_.sizes));
     operations *= 1 + 0.5 * (passes_ - 1);
+    if (facts_.measured && !s_.stencil) operations = measured_operations();
     instructions_ += operations * executed_ / points() / width() + begun_ * passes_ * kBegin;
     const auto accumulators = static_cast<double>(s_.domain.reductions.size() + s_.domain.scans.size());
     instructions_ += in_scratch_ * accumulators * executed_ / width();
@@ -273,6 +286,33 @@ class CpuPrediction {
     for (const Read& read : s_.domain.reads)
       if (window_elements(s_.domain, read.index) > kLongestBesideOthers)
         chain_ = std::max(chain_, times_read(read) / s_.lanes * kChain / 2);
+  }
+
+  // Where each operation was measured: cheap ones are done again in passes that need them, others
+  // are kept where a row fits. Divisions that take longer than all the rest are counted beside it.
+  double measured_operations() {
+    const Work work = work_behind(graph_, group_, options_.sizes, *facts_.measured);
+    const double again = 1 + 0.5 * (passes_ - 1);
+    const double row = static_cast<double>(std::max<int64_t>(1, s_.domain.estimate(true))) * sizeof(float);
+    const bool keeps = row * std::max(1.0, static_cast<double>(s_.tile)) <= static_cast<double>(s_.keep_bytes);
+    const double expensive = keeps ? 1 : again;
+    // Vectors that are less than a register take as many instructions for fewer elements.
+    const double part = axis() ? std::max(1.0, width() / s_.lanes) : 1;
+    divider_ = part * work.divider * expensive * executed_ / points() / width();
+    return part * (work.cheap * again + work.expensive * expensive) + scanned();
+  }
+
+  // What running results along the lanes take besides one operation for each element.
+  double scanned() const {
+    if (!axis() || s_.domain.scans.empty() || s_.strategy == Strategy::Column) return 0;
+    double sum = 0;
+    for (const Scan& scan : s_.domain.scans) {
+      const ReduceKind kind = graph_.at(scan.node).reduce;
+      const double cost =
+          facts_.measured->of(kind == ReduceKind::Max || kind == ReduceKind::Min ? Fact::ScanExtreme : Fact::Scan);
+      sum += points() * std::max(0.0, cost - 1);
+    }
+    return sum;
   }
 
   // Accumulators, by what it takes to join their lanes.
@@ -296,7 +336,8 @@ class CpuPrediction {
   int passes_ = 1;
   double executed_ = 0, begun_ = 0, iterations_ = 1;
   double in_scratch_ = 0;  // accesses of scratch for each element and accumulator
-  double instructions_ = 0, memory_bytes_ = 0, line_bytes_ = 0;
+  double instructions_ = 0, memory_bytes_ = 0, written_bytes_ = 0, line_bytes_ = 0;
+  double divider_ = 0;     // instructions that go on beside others
   double torn_bytes_ = 0;  // of lines that are read and written for one element of a row
   double far_pieces_ = 0;  // of rows that are stored to other pages
   double chain_ = 0;       // cycles

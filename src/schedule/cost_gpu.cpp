@@ -23,10 +23,10 @@ constexpr double kDivision = 10;
 constexpr int kBaseRegisters = 20, kAddressableRegisters = 255;
 // Rows that a thread of a split column reads at once.
 constexpr double kRowsAtOnce = 4;
-// Fitted to the times of 2,800 candidates for 370 kernels on an H200, from 4 us to 4 ms: what
-// memory takes of the time that it should; the time in which a multiprocessor starts a workgroup;
-// and what a kernel takes until memory is busy and after that, where it is for so long.
-constexpr double kMemoryTime = 1.1, kStartUs = 0.08;
+// Fitted to the times of 2,800 candidates for 370 kernels on an H200, from 4 us to 4 ms: the time
+// in which a multiprocessor starts a workgroup; and what a kernel takes until memory is busy and
+// after that, where it is for so long.
+constexpr double kStartUs = 0.08;
 constexpr double kRampUs = 4, kRampsUp = 10;
 
 bool contains(const std::vector<NodeId>& ids, NodeId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
@@ -405,7 +405,7 @@ class GpuPrediction {
   }
 
   void find_issue() {
-    double operations = operations_behind(graph_, group_, options_.sizes);
+    double operations = operations_behind(graph_, group_, options_.sizes, facts_.measured.get());
     if (s_.stencil)
       operations =
           static_cast<double>(schedule::operations_of(graph_, group_.nodes, options_.sizes)) * s_.stencil->repeated;

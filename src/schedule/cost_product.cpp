@@ -9,11 +9,9 @@
 namespace smelt::schedule {
 namespace {
 
-// Multiplications of a thread in a microsecond: of what it could do 0.8 are reached (AVX-512, f32,
-// 1024^3).
-double multiplications(const Options& options, const Product& p, int64_t bytes) {
-  return 0.8 * 3e3 * 2 * options.target.vector_bits / 8 / static_cast<double>(p.units ? 4 : bytes) *
-         static_cast<double>(p.terms);
+// Multiplications of a thread in a microsecond.
+double multiplications(const TargetFacts& facts, const Product& p, int64_t bytes) {
+  return facts.multiplications * 4 / static_cast<double>(p.units ? 4 : bytes) * static_cast<double>(p.terms);
 }
 
 }  // namespace
@@ -30,10 +28,11 @@ Cost predict_product(const Graph& graph, const Group& group, const Schedule& sch
       ceil_ratio(static_cast<double>(estimate_of(domain, p.columns)), static_cast<double>(p.tile_columns));
   const double of_tile = static_cast<double>(p.tile_rows * p.tile_columns) *
                          static_cast<double>(estimate_of(domain, p.inner)) * static_cast<double>(p.sums.size());
+  double written = 0;
+  for (const NodeId id : group.outputs) written += array_bytes(graph, options.sizes, id);
   Cost cost;
-  const bool near = bytes < static_cast<double>(facts.cache_bytes_total) / 2;
-  cost.memory_us = bytes / (near ? facts.cache_bytes : facts.memory_bytes);
-  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / multiplications(options, p, bytes_of_sums(graph, p));
+  cost.memory_us = facts.moving_us(bytes, ratio(written, bytes), facts.processors);
+  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / multiplications(facts, p, bytes_of_sums(graph, p));
   cost.launch_us = facts.launch_us;
   cost.workgroups = static_cast<int64_t>(tiles);
   take_longest(cost);

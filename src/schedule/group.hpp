@@ -2,6 +2,7 @@
 // hand.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,8 @@
 #include "graph/graph.hpp"
 
 namespace smelt::schedule {
+
+struct Calibration;
 
 // What schedules must know of the machine.
 struct Target {
@@ -33,6 +36,7 @@ struct Target {
   double memory_gbs = 0;  // GPU: that its memory could deliver at most; 0: unknown
   // CPU: dot products of pairs of bf16, and of four u8 with four i8.
   bool dot_bf16 = false, dot_bytes = false;
+  std::shared_ptr<const Calibration> measured;  // for the cost model alone; empty: nothing is
 };
 
 // What a schedule would choose itself; 0: it does.

@@ -8,14 +8,15 @@
 
 namespace smelt::schedule {
 
+static int cost_of(Op op, DType dtype) {
+  if (!info(op).llvm_float.empty() && is_float(dtype)) return op == Op::Div || op == Op::Sqrt ? 4 : 1;
+  if (op >= Op::Cbrt && op <= Op::Erfc) return 20;
+  return op == Op::Pow ? 40 : op == Op::FloorDiv || op == Op::Mod || op == Op::Fmod ? 10 : 2;
+}
+
 int cost_of(const Node& node) {
   switch (node.kind) {
-    case NodeKind::Elementwise: {
-      if (!info(node.op).llvm_float.empty() && is_float(node.dtype))
-        return node.op == Op::Div || node.op == Op::Sqrt ? 4 : 1;
-      if (node.op >= Op::Cbrt && node.op <= Op::Erfc) return 20;
-      return node.op == Op::Pow ? 40 : node.op == Op::FloorDiv || node.op == Op::Mod || node.op == Op::Fmod ? 10 : 2;
-    }
+    case NodeKind::Elementwise: return cost_of(node.op, node.dtype);
     case NodeKind::Reduce:
     case NodeKind::Scan:
     case NodeKind::Cast:
@@ -67,21 +68,36 @@ int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, cons
   return sum;
 }
 
-// In the units of cost_of, which says 20 for all functions: exponentials and logarithms are the
-// cheap ones.
-static double operations_of_element(const Node& node) {
-  if (node.kind != NodeKind::Elementwise) return cost_of(node);
-  const bool cheap = node.op == Op::Exp || node.op == Op::Exp2 || node.op == Op::Log || node.op == Op::Log2;
-  return cheap ? 10 : cost_of(node);
+double default_cost(Op op, DType dtype) {
+  const bool cheap = op == Op::Exp || op == Op::Exp2 || op == Op::Log || op == Op::Log2;
+  return cheap ? 10 : cost_of(op, dtype);
 }
 
-double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes) {
+// An element of a node, in simple operations on 32 bits.
+static double operations_of_element(const Graph& graph, const Node& node, const Calibration* measured) {
+  const bool elementwise = node.kind == NodeKind::Elementwise;
+  const double expected = elementwise ? default_cost(node.op, node.dtype) : cost_of(node);
+  if (!measured || expected == 0) return expected;
+  const auto or_one = [](double number) { return number > 0 ? number : 1; };
+  const DType dtype = node.args.empty() ? node.dtype : graph.at(node.args.back()).dtype;
+  const bool wide = size_of(dtype) == 8 || size_of(node.dtype) == 8;
+  const double own = elementwise && is_float(dtype) ? measured->of(node.op, wide) : 0;
+  const double computed = own > 0 ? own : expected * (wide ? or_one(measured->of(Fact::Wide)) : 1);
+  // Values of 16 bits are computed in 32; what their reads and stores take is counted with those.
+  const auto converted = [&](DType t) {
+    return (t == DType::BF16 && measured->of(Fact::Bf16) > 0) || (t == DType::F16 && measured->of(Fact::F16) > 0);
+  };
+  return node.kind == NodeKind::Cast && (converted(dtype) || converted(node.dtype)) ? 0 : computed;
+}
+
+// Calls each(node, evaluations) for what a group computes.
+template <class Each>
+static void for_evaluations(const Graph& graph, const Group& group, const SizeBinding& sizes, const Each& each) {
   std::map<NodeId, double, std::greater<>> waiting;  // consumers first
   const auto elements = [&](NodeId id) {
     return static_cast<double>(element_count(evaluate(graph.at(id).shape, sizes)));
   };
   for (const NodeId id : group.outputs) waiting[id] = elements(id);
-  double total = 0;
   while (!waiting.empty()) {
     const auto [id, times] = *waiting.begin();
     waiting.erase(waiting.begin());
@@ -93,13 +109,33 @@ double operations_behind(const Graph& graph, const Group& group, const SizeBindi
       below *= static_cast<double>(local_elements(graph, node));
     else if (node.kind == NodeKind::Reduce || node.kind == NodeKind::Broadcast)
       below = elements(node.args[0]);
-    if (member) total += (node.kind == NodeKind::Reduce ? below : times) * operations_of_element(node);
+    if (member) each(node, node.kind == NodeKind::Reduce ? below : times);
     for (const NodeId arg : node.args) {
       double& most = waiting[arg];
       most = std::max(most, below);
     }
   }
+}
+
+double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes,
+                         const Calibration* measured) {
+  double total = 0;
+  for_evaluations(graph, group, sizes, [&](const Node& node, double times) {
+    total += times * operations_of_element(graph, node, measured);
+  });
   return total;
+}
+
+Work work_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const Calibration& measured) {
+  Work work;
+  for_evaluations(graph, group, sizes, [&](const Node& node, double times) {
+    const double cost = times * operations_of_element(graph, node, &measured);
+    const bool divides = node.kind == NodeKind::Elementwise && is_float(node.dtype) &&
+                         (node.op == Op::Div || node.op == Op::Sqrt || node.op == Op::Reciprocal);
+    if (divides) work.divider += cost;
+    (cost_of(node) >= kWorthKeeping ? work.expensive : work.cheap) += divides ? times : cost;
+  });
+  return work;
 }
 
 }  // namespace smelt::schedule

@@ -1,6 +1,7 @@
 // What operations cost, roughly: enough to compare plans, no more.
 #pragma once
 
+#include "schedule/calibration.hpp"
 #include "schedule/group.hpp"
 
 namespace smelt::schedule {
@@ -8,6 +9,9 @@ namespace smelt::schedule {
 // Machine operations of one element of a node (of a reduction: of its argument), a multiply-add
 // being one.
 int cost_of(const Node& node);
+
+// Values of nodes with such a cost are kept between passes (kernel/keep.cpp).
+inline constexpr int kWorthKeeping = 8;
 
 // Instructions of kernel IR that an element of a node becomes, about: functions are expanded
 // (smelt/static/expand).
@@ -22,8 +26,21 @@ int repeat_cost(const Graph& graph, const Node& node);
 // Machine operations of all these nodes together.
 int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes);
 
+// What a scalar operation on this dtype takes, in simple ones, where nothing is measured:
+// exponentials and logarithms are the cheap ones among functions.
+double default_cost(Op op, DType dtype);
+
 // Evaluations of every operation of the group, by what each costs: windows evaluate what they see
 // once for each of their elements, and views are evaluated where their readers are.
-double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes);
+double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes,
+                         const Calibration* measured = nullptr);
+
+// The same where operations were measured, by what a CPU does with them, in simple operations.
+struct Work {
+  double divider = 0;    // of divisions and square roots, which a core does beside others
+  double expensive = 0;  // of what is kept rather than computed again, a division counting as one
+  double cheap = 0;      // of all others
+};
+Work work_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const Calibration& measured);
 
 }  // namespace smelt::schedule

@@ -36,9 +36,6 @@ constexpr int64_t kFewColumnsOfIndices = 24, kFewStepsOfIndices = 12;
 
 constexpr int64_t kSeveralGathers = 3;
 
-// Values of nodes that cost as much are kept between passes (kernel/keep.cpp).
-constexpr int kWorthKeeping = 8;
-
 // Approximate bytes of an element that passes over a row read again.
 constexpr int64_t kBytesOfElement = 4;
 
