@@ -15,7 +15,7 @@ namespace smelt::detail {
 
 namespace {
 
-constexpr std::string_view kMagic = "smelt-saved-1\n";
+constexpr std::string_view kMagic = "smelt-saved-2\n";
 constexpr int64_t kMostBytes = int64_t{16} << 30;
 constexpr size_t kFrame = kMagic.size() + 16;  // the magic, the length of the contents, the checksum after them
 

@@ -34,6 +34,7 @@ plan::Options plan_options(const Machine& device, const CompileOptions& options)
   o.target.l1_bytes = device.facts.l1_bytes;
   o.target.l2_bytes = device.facts.l2_bytes;
   o.target.l3_bytes = device.facts.l3_bytes;
+  o.target.measured = device.measured;
   if (device.is_gpu) {
     const runtime::GpuFacts& gpu = device.gpu_facts;
     o.target.device = "cuda";

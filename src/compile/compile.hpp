@@ -63,6 +63,8 @@ struct Machine {
   // The first GPU when it is usable, else the CPU.
   static Machine best();
 
+  std::shared_ptr<const schedule::Calibration> measured;  // of this device, where it was calibrated
+
   bool compiles() const { return is_gpu ? nvrtc || opencl : llvm != nullptr; }
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "compile/calibration_file.hpp"
 #include "compile/gpu_copy.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/gpu_pool.hpp"
@@ -44,11 +45,12 @@ runtime::GpuFacts typical_facts(int compute) {
   return facts;
 }
 
-// Adds the caches of programs, memory and copies to an opened device.
+// Adds the caches of programs, memory, copies and what was measured to an opened device.
 void add_memory(Machine& device) {
   device.cache = runtime::DiskCache::of_user();
   device.pool = std::make_shared<runtime::GpuPool>(device.gpu);
   device.copier = std::make_shared<GpuCopier>(device.gpu_facts.compute);
+  device.measured = kept_calibration(device).calibration;
 }
 
 }  // namespace
@@ -61,6 +63,7 @@ Machine Machine::cpu() {
 #if defined(__x86_64__)
   if (const char* chosen = std::getenv("SMELT_CPU")) device.level = chosen;
 #endif
+  device.measured = kept_calibration(device).calibration;
   return device;
 }
 

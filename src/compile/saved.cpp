@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compile/gpu_copy.hpp"
+#include "schedule/calibration.hpp"
 #include "schedule/candidates.hpp"
 #include "smelt/error.hpp"
 
@@ -126,6 +127,7 @@ SavedTarget Saver::target(const std::string& name) const {
   target.identity = machine_.identity;
   target.is_gpu = machine_.is_gpu;
   target.facts = machine_.facts;
+  target.measured = machine_.measured;
   if (machine_.is_gpu) {
     target.gpu_facts = machine_.gpu_facts;
     target.nvrtc_version = machine_.nvrtc->version();
@@ -168,6 +170,7 @@ Machine machine_with_code(const SavedTarget& target, const Machine& device) {
   Machine machine = device;
   machine.identity = target.identity;
   machine.facts = target.facts;
+  machine.measured = target.measured;
   machine.missing.clear();
   machine.cache = std::make_shared<runtime::SealedCache>(target.code);
   if (target.is_gpu) {
@@ -190,6 +193,7 @@ void write(ByteWriter& out, const SavedTarget& target) {
   out.number(target.llvm_version);
   write(out, target.gpu_facts);
   out.number(target.nvrtc_version);
+  out.text(target.measured ? schedule::text_of(*target.measured) : "");
   out.list(target.code, [&](const auto& entry) {
     out.text(entry.first);
     out.text(entry.second);
@@ -207,6 +211,11 @@ SavedTarget read_target(ByteReader& in) {
   target.llvm_version = in.number<int>();
   target.gpu_facts = read_gpu_facts(in);
   target.nvrtc_version = in.number<int>();
+  if (const std::string_view text = in.text(); !text.empty()) {
+    const auto measured = schedule::calibration_of(text);
+    if (!measured) throw DamagedBytes();
+    target.measured = std::make_shared<const schedule::Calibration>(*measured);
+  }
   in.list([&] {
     std::string key(in.text());
     target.code[std::move(key)] = in.text();

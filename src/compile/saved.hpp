@@ -27,6 +27,7 @@ struct SavedTarget {
   int llvm_version = 0;
   runtime::GpuFacts gpu_facts;
   int nvrtc_version = 0;
+  std::shared_ptr<const schedule::Calibration> measured;  // of that machine; may be empty
   runtime::SavedCode code;
 };
 

@@ -109,6 +109,15 @@ bool write_whole(const std::string& path, const std::string& text) {
   return true;
 }
 
+// Readers see the whole of it, or what was there before.
+bool write_aside(const std::string& folder, const std::string& path, const std::string& text) {
+  static std::atomic<uint64_t> counter{0};
+  const std::string aside = fmt::format("{}/{}-{}{}", folder, ::getpid(), counter++, kTemporary);
+  if (write_whole(aside, text) && ::rename(aside.c_str(), path.c_str()) == 0) return true;
+  ::unlink(aside.c_str());
+  return false;
+}
+
 // Why a folder is not to be trusted; empty when it is.
 std::string fault_of(const std::string& folder) {
   struct stat facts;
@@ -259,16 +268,32 @@ bool DiskCache::store(const std::string& key, const std::string& value, Kind kin
   try {
     const std::string folder = usable_folder();
     if (folder.empty()) return false;
-    static std::atomic<uint64_t> counter{0};
     const std::string text = pack(key, value);
     make_room(static_cast<int64_t>(text.size()));
-    const std::string aside = fmt::format("{}/{}-{}{}", folder, ::getpid(), counter++, kTemporary);
-    if (write_whole(aside, text) && ::rename(aside.c_str(), path_of(folder, key, kind).c_str()) == 0) return true;
-    ::unlink(aside.c_str());
+    return write_aside(folder, path_of(folder, key, kind), text);
   } catch (const std::exception&) {
     // Out of memory, say: what is not kept is made again.
   }
   return false;
+}
+
+std::optional<std::string> DiskCache::text(const std::string& name) {
+  const std::string folder = usable_folder();
+  return folder.empty() ? std::nullopt : read_own(folder + "/" + name);
+}
+
+bool DiskCache::keep_text(const std::string& name, const std::string& text) noexcept {
+  try {
+    const std::string folder = usable_folder();
+    return !folder.empty() && write_aside(folder, folder + "/" + name, text);
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+bool DiskCache::remove_text(const std::string& name) {
+  const std::string folder = usable_folder();
+  return !folder.empty() && ::unlink((folder + "/" + name).c_str()) == 0;
 }
 
 // Removes what was not used for longest, down to three quarters of the limit, so that the folder is

@@ -48,6 +48,11 @@ class DiskCache {
   virtual std::optional<std::string> find(const std::string& key, Kind kind = Kind::Entry);
   virtual bool store(const std::string& key, const std::string& value, Kind kind = Kind::Entry) noexcept;
 
+  // Texts by the names of their files, which are neither counted nor removed for others.
+  std::optional<std::string> text(const std::string& name);
+  bool keep_text(const std::string& name, const std::string& text) noexcept;
+  bool remove_text(const std::string& name);  // whether it was there
+
   CacheInfo info() const;
   int64_t clear();  // entries removed
 
