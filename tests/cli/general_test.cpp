@@ -73,7 +73,12 @@ TEST(Cli, MistakesExitWithTwoAndSayWhatToDo) {
        "no input has a size of that name\n  help: the inputs have the sizes N"},
       {{"emit", "x", "-i", "x=f32[4]"}, "smelt emit requires --as"},
       {{"cache", "fill"}, "there is no smelt cache fill"},
-      {{"devices", "cpu"}, "smelt devices takes no argument"},
+      {{"devices", "cpu"}, "help: smelt devices --calibrate cpu"},
+      {{"devices", "--calibrate", "--forget"}, "leave one of them out"},
+      {{"devices", "--calibrate", "--threads", "1"}, "--threads has no meaning here"},
+      {{"devices", "--forget", "gpu"}, "there is no device \"gpu\""},
+      {{"devices", "--calibrate", "sm_90"}, "sm_90 is an architecture to look at"},
+      {{"devices", "--calibrate=cpu"}, "takes no value"},
       {{"completion", "csh"}, "bash, zsh or fish"},
       {{"ops", "sqtr"}, "did you mean sqrt?"},
       {{"ops", "sort"}, "smelt has no functions that sort"},
@@ -140,6 +145,39 @@ TEST(Cli, DevicesSaysWhatIsThereAndWhatIsMissing) {
   EXPECT_EQ(devices[1]["name"], "cuda");
   EXPECT_EQ(devices[1]["available"], false);
   EXPECT_NE(devices[1]["missing"].get<std::string>().find("SMELT_CUDA=/nonexistent"), std::string::npos);
+}
+
+TEST(Cli, DevicesAreCalibratedAndForgotten) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM";
+  const std::string folder = std::string(SMELT_BINARY_DIR) + "/test-calibration-of-the-tool";
+  const std::map<std::string, std::string> own = {{"SMELT_CACHE_DIR", folder}};
+  const std::vector<std::string> forget = {"devices", "--forget", "cpu"};
+  EXPECT_EQ(run({forget, own, "", false}).status, 0);
+  EXPECT_TRUE(run({forget, own, "", false}).out_has("cpu: there is no calibration"));
+  const Result made = run({{"devices", "--calibrate", "cpu", "--json", "-"}, own, "", false});
+  ASSERT_EQ(made.status, 0) << made.err;
+  const auto cpu = made.json()["calibrated"][0];
+  EXPECT_EQ(cpu["name"], "cpu");
+  EXPECT_GT(cpu["numbers"].size(), 10u);
+  for (const auto& [name, number] : cpu["numbers"].items()) EXPECT_GT(number["measured"], 0.0) << name;
+  const auto seen = run({{"devices", "--json", "-"}, own, "", false}).json()["devices"][0]["calibration"];
+  EXPECT_EQ(seen["used"], true);
+  EXPECT_EQ(seen["measured"], cpu["measured"]);
+  EXPECT_TRUE(run({{"devices"}, own, "", false}).out_has("calibrated   " + seen["measured"].get<std::string>()));
+  // Plans and predictions follow from it, the same ones every time.
+  const std::vector<std::string> explain = {"explain",      "exp(x)", "-i", "x=f32[10000000]", "--device", "cpu",
+                                            "--candidates", "--json", "-"};
+  const auto predicted = [&] {
+    return run({explain, own, "", false}).json()["kernels"][0]["candidates"][0]["predicted_us"].get<double>();
+  };
+  const double measured = predicted();
+  EXPECT_EQ(predicted(), measured);
+  EXPECT_TRUE(run({forget, own, "", false}).out_has("cpu: the calibration is removed"));
+  EXPECT_NE(predicted(), measured);
+  EXPECT_EQ(run({{"devices", "--json", "-"}, own, "", false}).json()["devices"][0]["calibration"]["used"], false);
+  const Result off = run({{"devices", "--calibrate", "cpu"}, {{"SMELT_CACHE_DIR", "off"}}, "", false});
+  EXPECT_EQ(off.status, 2);
+  EXPECT_TRUE(off.err_has("the calibration cannot be kept")) << off.err;
 }
 
 TEST(Cli, CacheTellsAndClears) {

@@ -59,6 +59,12 @@ struct SavingsOptions {
   int64_t dtype_bytes = 2;
 };
 
+struct DevicesOptions {
+  CommonOptions common;
+  std::string named;  // the device to calibrate; empty: all
+  bool calibrate = false, forget = false;
+};
+
 struct OpsOptions {
   CommonOptions common;
   std::string name;  // of one operation; empty: all
@@ -80,7 +86,8 @@ int run_emit(const EmitOptions& options);
 int run_profile(const ProfileOptions& options);
 int run_profiled(const ProfileOptions& options);  // what the profiler runs
 int run_savings(const SavingsOptions& options);
-int run_devices(const CommonOptions& options);
+int run_devices(const DevicesOptions& options);
+int run_calibrate(const DevicesOptions& options);  // or forgets
 int run_ops(const OpsOptions& options);
 int run_cache(const CacheOptions& options);
 

@@ -355,12 +355,22 @@ Command savings_command() {
 }
 
 Command devices_command() {
-  const auto o = std::make_shared<CommonOptions>();
-  Command c{"devices",    "list the devices of this machine, and what is missing",
+  const auto o = std::make_shared<DevicesOptions>();
+  Command c{"devices",    "list the devices of this machine, and what is missing; measure them for the cost model",
             std::nullopt, {},
             {},           [o] { return run_devices(*o); }};
-  c.options = {json_option(*o), threads_option(*o), progress_option(*o)};
-  c.notes = "Example:\n  smelt devices";
+  c.operand = Operand{"DEVICE",
+                      "the device that --calibrate or --forget is for: cpu, cuda, cuda:1, opencl; without it, all",
+                      text(o->named),
+                      {{"cpu", "cuda", "opencl"}, ""},
+                      false};
+  c.options = {{"--calibrate", "", "",
+                "measure the numbers of the cost model, and keep them beside the compiled kernels", flag(o->calibrate)},
+               {"--forget", "", "", "remove what --calibrate has kept", flag(o->forget)},
+               json_option(o->common),
+               threads_option(o->common),
+               progress_option(o->common)};
+  c.notes = "Examples:\n  smelt devices\n  smelt devices --calibrate cpu";
   return c;
 }
 

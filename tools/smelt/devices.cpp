@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "arguments.hpp"
+#include "compile/calibration_file.hpp"
 #include "progress.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -24,6 +25,21 @@ double measure_copy_gbs(const Machine& device, int threads) {
   return seconds > 0 ? 2 * static_cast<double>(bytes) / seconds * 1e-9 : 0;
 }
 
+// Whether the cost model knows more of a device than what is built in.
+std::string calibrated_text(const Machine& device) {
+  const KeptCalibration kept = kept_calibration(device);
+  if (kept.calibration) return kept.measured;
+  return kept.ignored.empty() ? "no" : fmt::format("no: what was measured is not used, {}", kept.ignored);
+}
+
+nlohmann::ordered_json calibrated_json(const Machine& device) {
+  const KeptCalibration kept = kept_calibration(device);
+  nlohmann::ordered_json json = {{"used", kept.calibration != nullptr}};
+  if (kept.calibration) json["measured"] = kept.measured;
+  if (!kept.ignored.empty()) json["ignored"] = kept.ignored;
+  return json;
+}
+
 std::string text_of(const Machine& device, int threads, double copy_gbs, const report::Style& style) {
   const runtime::CpuFacts& f = device.facts;
   report::Table table({{"", report::Align::Left}, {"", report::Align::Left}});
@@ -35,6 +51,7 @@ std::string text_of(const Machine& device, int threads, double copy_gbs, const r
   table.add({"memory", report::format_memory(f.memory_bytes)});
   table.add({"copy", fmt::format("{} GB/s read and written, {} thread{}", report::format_significant(copy_gbs), threads,
                                  threads == 1 ? "" : "s")});
+  table.add({"calibrated", calibrated_text(device)});
   if (device.llvm) {
     table.add({"LLVM", fmt::format("{}, {}", device.llvm->version_text(), device.llvm->path())});
     table.add({"target", fmt::format("{}, {}", device.llvm->triple(), device.llvm->cpu_name())});
@@ -84,6 +101,7 @@ std::string text_of(const GpuView& view, const report::Style& style) {
     table.add({"lacks", f.f64 && f.atomics64 ? "nothing that programs need"
                         : f.f64              ? "atomic operations on 64 bits"
                                              : "f64"});
+    if (!f.is_processor) table.add({"calibrated", calibrated_text(device)});
     table.add({"library", device.gpu->driver_path()});
     return out + table.str(2);
   }
@@ -96,6 +114,7 @@ std::string text_of(const GpuView& view, const report::Style& style) {
                                      report::format_memory(f.shared_bytes_per_workgroup))});
     table.add({"memory", report::format_memory(f.memory_bytes)});
     table.add({"copy", fmt::format("{} GB/s read and written", report::format_significant(view.copy_gbs))});
+    table.add({"calibrated", calibrated_text(device)});
     table.add({"driver", fmt::format("CUDA {}, {}", version_text(f.driver), device.gpu->driver_path())});
     if (device.nvrtc) table.add({"NVRTC", fmt::format("{}, {}", device.nvrtc->version_text(), device.nvrtc->path())});
     out += table.str(2);
@@ -112,6 +131,7 @@ nlohmann::ordered_json json_of(const GpuView& view) {
   if (!device.gpu) return out;
   const runtime::GpuFacts& f = device.gpu_facts;
   out["gpu"] = f.name;
+  if (!f.is_processor) out["calibration"] = calibrated_json(device);
   if (device.opencl) {
     out["compute_units"] = f.processors;
     out["local_bytes"] = f.shared_bytes_per_workgroup;
@@ -161,13 +181,23 @@ nlohmann::ordered_json json_of(const Machine& device, int threads, double copy_g
                             {"memory_bytes", f.memory_bytes},
                             {"copy_gbs", copy_gbs},
                             {"copy_threads", threads},
+                            {"calibration", calibrated_json(device)},
                             {"llvm", llvm}};
   return cpu;
 }
 
 }  // namespace
 
-int run_devices(const CommonOptions& options) {
+int run_devices(const DevicesOptions& devices_options) {
+  if (devices_options.calibrate && devices_options.forget)
+    throw UserError("--calibrate and --forget exclude each other\nhelp: leave one of them out");
+  if (devices_options.calibrate || devices_options.forget) return run_calibrate(devices_options);
+  if (!devices_options.named.empty())
+    throw UserError(
+        fmt::format("\"{}\": a device is named for --calibrate or --forget alone\n"
+                    "help: smelt devices --calibrate {}",
+                    report::printable(devices_options.named, 40), "cpu"));
+  const CommonOptions& options = devices_options.common;
   const Output output(options);
   const Machine device = Machine::cpu();
   const int threads = thread_count(options, device);
