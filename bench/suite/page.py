@@ -57,6 +57,10 @@ def page(results):
     floors = [e["smelt"]["floor_us"] / e["smelt"]["us"] for _, e in rows if "floor_us" in e.get("smelt", {})]
     if floors:
         lines.append(f"{sum(f >= 0.8 for f in floors)} of {len(floors)} rows reach 80 % of the floor, the median {100 * median(floors):.0f} %.")
+    predicted = [e["smelt"]["predicted_us"] / e["smelt"]["us"] for _, e in rows if "predicted_us" in e.get("smelt", {}) and "us" in e["smelt"]]
+    if predicted:
+        lines.append(f"{sum(abs(p - 1) <= 0.2 for p in predicted)} of {len(predicted)} rows take within 20 % of the predicted time, which is "
+                     f"{median(predicted):.2f} of the measured in the median.")
     return "\n".join(lines) + "\n"
 
 
