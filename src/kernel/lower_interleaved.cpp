@@ -30,12 +30,15 @@ std::vector<Stmt> PointwiseLowering::through_scratch(const Placement& placement,
     Interleaved made{id, -1, {}};
     for (const StoredOutput& o : domain().outputs)
       if (o.node == id) made.places.push_back(&o);
-    const auto offset = [&](const StoredOutput* o) { return schedule::flat_offset(graph_.at(id), start.at(o->store_index)); };
+    const auto offset = [&](const StoredOutput* o) {
+      return schedule::flat_offset(graph_.at(id), start.at(o->store_index));
+    };
     std::sort(made.places.begin(), made.places.end(), [&](const StoredOutput* a, const StoredOutput* b) {
       return (offset(a) - offset(b)).constant().value_or(0) < 0;
     });
     const DType dtype = graph_.at(id).dtype;
-    made.buffer = add_scratch(dtype, {schedule_.tile, schedule::row_of_points(static_cast<int64_t>(made.places.size()), dtype)});
+    made.buffer =
+        add_scratch(dtype, {schedule_.tile, schedule::row_of_points(static_cast<int64_t>(made.places.size()), dtype)});
     all.push_back(std::move(made));
   }
   std::vector<Stmt> body, stores;
@@ -65,8 +68,7 @@ std::vector<Stmt> PointwiseLowering::through_scratch(const Placement& placement,
     copy.push_back(builder_.store({false, evaluator_.output_param(through.node),
                                    schedule::reshaped_index({count(node.shape)}, node.shape, {flat}, ranges)},
                                   value, kNoExpr, true));
-    made.push_back(loop(LoopKind::Vector, kLane, points * k, std::move(copy),
-                        kWordBytes / size_of(node.dtype), 1));
+    made.push_back(loop(LoopKind::Vector, kLane, points * k, std::move(copy), kWordBytes / size_of(node.dtype), 1));
   }
   return made;
 }

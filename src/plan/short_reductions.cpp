@@ -1,6 +1,5 @@
 #include "plan/short_reductions.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "plan/predict.hpp"
@@ -11,6 +10,7 @@ namespace {
 constexpr int64_t kMostWrittenOut = 9;
 // Graphs that are planned twice for this.
 constexpr size_t kMostNodes = 1000;
+constexpr int kMostPlans = 2;
 constexpr double kWorthIt = 0.9;  // of the time of the other plan
 
 bool is_short(const Graph& graph, const Node& reduce) {
@@ -22,15 +22,22 @@ bool is_short(const Graph& graph, const Node& reduce) {
   return elements > 1;
 }
 
-// Whether a kernel along rows, or across them, computes some of them: what a core of a CPU has in
-// lanes there are not points.
-bool in_other_loops(const Graph& before, const Plan& plan) {
-  return std::any_of(plan.groups.begin(), plan.groups.end(), [&](const FusionGroup& group) {
-    const auto made_local = [&](NodeId id) {
-      return before.at(id).kind == NodeKind::Reduce && !before.at(id).local && is_short(before, before.at(id));
-    };
-    return group.strategy() != Strategy::Pointwise && std::any_of(group.nodes.begin(), group.nodes.end(), made_local);
-  });
+// Leaves those as they were that a kernel along rows, or across them, computes: what a core of a
+// CPU has in lanes there are not points. Whether there were any.
+bool leave_in_other_loops(const Graph& before, const std::vector<FusionGroup>& groups, Graph& local) {
+  bool some = false;
+  for (const FusionGroup& group : groups) {
+    if (!group.parts.empty()) {
+      some = leave_in_other_loops(before, group.parts, local) || some;
+      continue;
+    }
+    for (const NodeId id : group.nodes) {
+      if (group.strategy() == Strategy::Pointwise || local.at(id).local == before.at(id).local) continue;
+      local.nodes[static_cast<size_t>(id)].local = false;
+      some = true;
+    }
+  }
+  return some;
 }
 
 }  // namespace
@@ -45,8 +52,11 @@ std::optional<Graph> with_short_reductions_local(const Graph& graph, const Optio
   if (!found) return std::nullopt;
   const Plan plan = make_plan(graph, options);
   if (plan.groups.size() < 2) return std::nullopt;
-  const Plan other = make_plan(local, options);
-  if (!options.target.gpu && in_other_loops(graph, other)) return std::nullopt;
+  Plan other = make_plan(local, options);
+  for (int again = 0; !options.target.gpu && leave_in_other_loops(graph, other.groups, local); ++again) {
+    if (again == kMostPlans) return std::nullopt;
+    other = make_plan(local, options);
+  }
   const Prediction own_time = predict(graph, plan, options), other_time = predict(local, other, options);
   if (!own_time.complete || !other_time.complete || other_time.us > kWorthIt * own_time.us) return std::nullopt;
   return local;

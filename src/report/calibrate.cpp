@@ -35,7 +35,7 @@ constexpr int64_t kSmallest = 16;             // elements: nothing but a launch
 constexpr int64_t kShareOfThread = 64 << 10;  // bytes that each thread has of a launch of all
 constexpr double kLeastCost = 0.25;           // of an operation that another one hides
 constexpr double kSampleUs = 300;             // one measurement of a short program
-constexpr int kSamples = 16, kFewestRuns = 3, kMostRuns = 2000;
+constexpr int kCalibrationSamples = 16, kFewestRepeats = 3, kMostRepeats = 2000;
 
 // Microseconds by name, the least of all rounds: what other processes take is no property of the
 // machine.
@@ -159,9 +159,9 @@ void fill(const Tensor& array) {
 }
 
 // A compiled program with its arrays.
-class Runner {
+class Repeated {
  public:
-  Runner(const Machine& device, const Graph& graph, int threads, bool fuse = true) : threads_(threads) {
+  Repeated(const Machine& device, const Graph& graph, int threads, bool fuse = true) : threads_(threads) {
     CompileOptions options;
     options.fuse = fuse;
     options.threads = threads;
@@ -218,10 +218,11 @@ double least_us(bool alone, const std::function<void()>& run) {
   };
   run();
   const double once = std::max(timed(1), 1e-2);
-  const int batch = static_cast<int>(std::clamp(kSampleUs / kSamples / once, 1.0, double(kMostRuns)));
+  const int batch = static_cast<int>(std::clamp(kSampleUs / kCalibrationSamples / once, 1.0, double(kMostRepeats)));
   double least = once;
   const double start = seconds_now(false);
-  for (int i = 0; i < kFewestRuns || (i < kSamples && (seconds_now(false) - start) * 1e6 < kSampleUs); ++i)
+  for (int i = 0; i < kFewestRepeats || (i < kCalibrationSamples && (seconds_now(false) - start) * 1e6 < kSampleUs);
+       ++i)
     least = std::min(least, timed(batch));
   return least;
 }
@@ -261,7 +262,7 @@ class CpuCalibration {
   }
 
   void add(const std::string& name, const Graph& graph, int threads) {
-    runners_.emplace_back(name, std::make_unique<Runner>(device_, graph, threads));
+    runners_.emplace_back(name, std::make_unique<Repeated>(device_, graph, threads));
   }
 
   void make() {
@@ -295,11 +296,11 @@ class CpuCalibration {
     add("gather", gathering(kNear), 1);
     add("product", multiplied(kProduct), 1);
     for (const auto& [name, dtype, elements] : {std::tuple{"f32", DType::F32, kNear}, {"f64", DType::F64, kNearWide}})
-      operations_.emplace_back(name, std::make_unique<Runner>(device_, operations_of(dtype, elements), 1, false));
+      operations_.emplace_back(name, std::make_unique<Repeated>(device_, operations_of(dtype, elements), 1, false));
   }
 
   // One kernel each: by the operation that it has after all simplifications.
-  void measure_operations(const std::string& dtype, const Runner& runner) {
+  void measure_operations(const std::string& dtype, const Repeated& runner) {
     const Graph& graph = runner.executable().graph();
     const std::vector<plan::FusionGroup>& groups = runner.executable().plan().groups;
     runner.each([&](size_t k, const std::function<void()>& run) {
@@ -372,7 +373,7 @@ class CpuCalibration {
   const CalibrateOptions& options_;
   int threads_ = 1;
   std::vector<Copy> copies_;
-  std::vector<std::pair<std::string, std::unique_ptr<Runner>>> runners_, operations_;
+  std::vector<std::pair<std::string, std::unique_ptr<Repeated>>> runners_, operations_;
   Times times_;
 };
 
@@ -390,8 +391,8 @@ class GpuCalibration {
     const auto memory = static_cast<double>(std::min(device_.gpu->free_bytes() / 8, kMostBytes));
     const auto cache = std::min(static_cast<double>(device_.gpu_facts.l2_bytes), memory);
     const int64_t far = std::min(kFar, elements_of(memory / 2));
-    const auto cold = [&](const Runner& r) { return clock.cold([&] { r.run(); }).median * 1e3; };
-    const auto hot = [&](const Runner& r) { return clock.hot([&] { r.run(); }).median * 1e3; };
+    const auto cold = [&](const Repeated& r) { return clock.cold([&] { r.run(); }).median * 1e3; };
+    const auto hot = [&](const Repeated& r) { return clock.hot([&] { r.run(); }).median * 1e3; };
     Calibration c;
     c.numbers[place_of(Fact::Launch)] = measured("launch", {copying(kSmallest)}, cold);
     const auto rate = [&](Fact fact, double amount, double us) {
@@ -421,8 +422,8 @@ class GpuCalibration {
   template <class Time>
   double measured(const std::string& what, const std::vector<Graph>& programs, const Time& time) {
     options_.progress("compiling what measures " + what);
-    std::vector<std::unique_ptr<Runner>> runners;
-    for (const Graph& program : programs) runners.push_back(std::make_unique<Runner>(device_, program, 0));
+    std::vector<std::unique_ptr<Repeated>> runners;
+    for (const Graph& program : programs) runners.push_back(std::make_unique<Repeated>(device_, program, 0));
     options_.progress("measuring " + what);
     std::vector<double> us;
     for (int round = 0; round < options_.rounds / kRoundsOfCpu + 1; ++round)

@@ -16,8 +16,9 @@ double GpuAccesses::step_along(NodeId node, const Index& index) const {
   const double step = along(s_.vector_axis);
   // Lanes that are more than a short axis go on along the one before it: on the average, with no
   // more than a sector from one element to the next.
-  const double sector = double(kSector) / size_of(graph_.at(node).dtype), length = static_cast<double>(
-      std::max<int64_t>(1, s_.domain.axes[static_cast<size_t>(s_.vector_axis)].estimate));
+  const double sector = double(kSector) / size_of(graph_.at(node).dtype),
+               length = static_cast<double>(
+                   std::max<int64_t>(1, s_.domain.axes[static_cast<size_t>(s_.vector_axis)].estimate));
   if (!s_.flattened || s_.strategy != Strategy::Pointwise || s_.vector_axis < 1 || length >= sector) return step;
   const double outer = along(s_.vector_axis - 1);
   if (outer == 0 || step == 0 || outer == length * step) return step;

@@ -37,17 +37,30 @@ std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, cons
 
 }  // namespace
 
+static bool is_short(const Axis& axis) { return axis.extent.constant().value_or(kMostLanes) <= kMostJoined; }
+
 // The operations of all points.
 static double work_of(const Domain& domain) { return domain.work * static_cast<double>(domain.estimate(false)); }
 
-// The same loops without the short axes along which elements share operations; on a GPU without all
-// where none do, since what is read may be.
+// The short axes behind the last long one, with which loops would be over a few elements.
+static ShortAxes last_short_axes(const Domain& domain) {
+  ShortAxes last = 0;
+  int d = 0;
+  for (const Axis& axis : domain.axes) {
+    if (axis.extent.is(1)) continue;
+    last = is_short(axis) ? last | 1U << (d % 32) : 0;
+    ++d;
+  }
+  return last;
+}
+
+// The same loops without the short axes along which elements share operations, and the last ones;
+// on a GPU without all where none share any, since they may share what is read.
 static std::optional<Domain> short_axes_apart(const Graph& graph, const Group& group, const Domain& domain,
                                               const Options& options) {
   constexpr double kShared = 0.9;
   constexpr int kMostAxes = 6;
   if (!domain.pointwise() || domain.overlap || options.tuning.merged || domain.axes.size() < 2) return std::nullopt;
-  const auto is_short = [](const Axis& a) { return a.extent.constant().value_or(kMostLanes) <= kMostJoined; };
   const auto is_loop = [&](NodeId id) {
     return graph.at(id).local && local_elements(graph, graph.at(id)) > kMostWrittenOut;
   };
@@ -69,9 +82,15 @@ static std::optional<Domain> short_axes_apart(const Graph& graph, const Group& g
     sharing |= 1U << d;
     if (!best || work_of(*points) < work_of(*best)) best = std::move(points);
   }
-  if (sharing == 0 && options.target.gpu) sharing = all;
-  if (std::popcount(sharing) > 1 || (sharing && !best))
-    if (auto points = without(sharing)) best = std::move(points);
+  const ShortAxes together = sharing | (options.target.gpu && sharing == 0 ? all : all & last_short_axes(domain));
+  for (const ShortAxes apart : {together, sharing}) {
+    if (std::popcount(apart) < 2 && best) break;
+    if (apart == 0) continue;
+    if (auto points = without(apart)) {
+      best = std::move(points);
+      break;
+    }
+  }
   if (best) merge_axes(graph, *best);
   return best;
 }
@@ -90,13 +109,14 @@ static std::variant<Schedule, Refusal> elements_or_points(const Graph& graph, Do
   merge_axes(graph, elements);
   if (!points) return make(std::move(elements));
   const bool saves = elements.work >= kFewOperations && work_of(*points) <= kSaved * work_of(elements);
+  auto of_elements = make(std::move(elements));
+  const auto* own = std::get_if<Schedule>(&of_elements);
+  // Blocks of results share what they read as well.
+  if (!own || own->blocking) return of_elements;
   auto of_points = make(std::move(*points));
   const auto* apart = std::get_if<Schedule>(&of_points);
   if (saves && apart) return of_points;
-  auto of_elements = make(std::move(elements));
-  const auto* own = std::get_if<Schedule>(&of_elements);
-  if (!own || !apart || own->strategy != Strategy::Pointwise || apart->strategy != Strategy::Pointwise)
-    return of_elements;
+  if (!apart || own->strategy != Strategy::Pointwise || apart->strategy != Strategy::Pointwise) return of_elements;
   const auto us = [&](const Schedule& s) { return predict(graph, group, s, options).us; };
   return us(*apart) < kFaster * us(*own) ? std::move(of_points) : std::move(of_elements);
 }

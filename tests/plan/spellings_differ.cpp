@@ -20,7 +20,6 @@ constexpr const char* kBlockedLatency = "blocks of a one-dimensional correlation
 constexpr const char* kShortRanges = "a concat of ranges shorter than 64 elements is a select for every element";
 constexpr const char* kMasks = "a condition on an index does not shorten a loop";
 constexpr const char* kConcatRead = "a reduced concat loads every array under a condition";
-constexpr const char* kRowsOfThree = "a row of three is a vector loop of its own, unless it is written as a stack";
 constexpr const char* kDivision = "a division by a value of the row stays a division of every element";
 constexpr const char* kIndexOperations = "the cost model counts what computes the index of a row for every element";
 constexpr const char* kStoredIndices = "computed indices that several gathers share are stored";
@@ -156,14 +155,6 @@ const std::vector<Differing> kDiffer = {
       "sum(x * one_hot(abs(i) % C, C), axis=1)"},
      "gpu cpu",
      kMasks},
-    {{"color_matrix",
-      "x: f32[B, 3]; m: f32[3, 3]",
-      {"B=8388608", "B=6"},
-      "sum(x[:, None, :] * m, axis=2)",
-      "r = x[:, 0]; g = x[:, 1]; b = x[:, 2]\n"
-      "return stack([m[i, 0]*r + m[i, 1]*g + m[i, 2]*b for i in (0, 1, 2)], axis=1)"},
-     "cpu",
-     kRowsOfThree},
     {{"softmax_of_halves", "x: bf16[B, C]", kSquare, "softmax(x)",
       "y = f32(x); e = exp(y - max(y, axis=1, keepdims=True)); return bf16(e / sum(e, axis=1, keepdims=True))"},
      "cpu",

@@ -251,6 +251,12 @@ const std::vector<Spelling> kLayouts = {
      "rotary(x, c, s)",
      "a, b = split(x, 2, axis=-1); return stack([a*c - b*s, b*c + a*s], axis=2).reshape(B, C, 64)"},
     {"pixels_of_planes", "x: f32[3, B]", {"B=8388608", "B=5"}, "x.T * 2", "stack([x[0], x[1], x[2]], axis=1) * 2"},
+    {"color_matrix",
+     "x: f32[B, 3]; m: f32[3, 3]",
+     {"B=8388608", "B=6"},
+     "sum(x[:, None, :] * m, axis=2)",
+     "r = x[:, 0]; g = x[:, 1]; b = x[:, 2]\n"
+     "return stack([m[i, 0]*r + m[i, 1]*g + m[i, 2]*b for i in (0, 1, 2)], axis=1)"},
 };
 
 }  // namespace smelt::testing
