@@ -13,7 +13,7 @@ constexpr int64_t kMostOfAxis = 16;
 
 bool is_short(const IntExpr& size) {
   const auto known = size.constant();
-  return known && *known <= kMostOfAxis;
+  return known && *known >= 1 && *known <= kMostOfAxis;
 }
 
 Shape without_ones(const Shape& shape) {

@@ -14,7 +14,7 @@ namespace smelt::schedule {
 
 struct CommonPoints {
   Shape shape;
-  // Of every shape, the axis of the points that each dimension is; -1: one along which a point has
+  // The axis of the points that each dimension of every shape is; -1: one along which a point has
   // several elements, or one.
   std::vector<std::vector<int>> axis_of;
 };
