@@ -230,7 +230,8 @@ int64_t Partition::reach(NodeId id) const {
 bool Partition::surely_accepted(int from, int into) const {
   const auto f = static_cast<size_t>(from), i = static_cast<size_t>(into);
   if (!still_[i] || !even_[i]) return false;
-  const bool one_more = !options_.target.gpu && members(into).size() == 1;  // after reductions
+  // After reductions; where outputs have several shapes, one more may be too many of a point.
+  const bool one_more = !options_.target.gpu && members(into).size() == 1 && !repeatable_[f];
   if (even_[f] ? !(*even_[f] == *even_[i]) : !one_more || !reads_only(members(into)[0], from)) return false;
   return reads_here(from, into);
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "plan/predict.hpp"
+#include "schedule/candidates.hpp"
 
 namespace smelt::plan {
 namespace {
@@ -57,7 +58,10 @@ std::optional<Graph> with_short_reductions_local(const Graph& graph, const Optio
     if (again == kMostPlans) return std::nullopt;
     other = make_plan(local, options);
   }
-  const Prediction own_time = predict(graph, plan, options), other_time = predict(local, other, options);
+  // The threads at hand must not decide the order of sums.
+  Options judged = options;
+  if (!judged.target.gpu) judged.target.threads = schedule::kThreadsOfACpu;
+  const Prediction own_time = predict(graph, plan, judged), other_time = predict(local, other, judged);
   if (!own_time.complete || !other_time.complete || other_time.us > kWorthIt * own_time.us) return std::nullopt;
   return local;
 }

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "base/check.hpp"
+#include "schedule/candidates.hpp"
 #include "schedule/cost.hpp"
 #include "schedule/local.hpp"
 #include "schedule/parts.hpp"
@@ -117,7 +118,10 @@ static std::variant<Schedule, Refusal> elements_or_points(const Graph& graph, Do
   const auto* apart = std::get_if<Schedule>(&of_points);
   if (saves && apart) return of_points;
   if (!apart || own->strategy != Strategy::Pointwise || apart->strategy != Strategy::Pointwise) return of_elements;
-  const auto us = [&](const Schedule& s) { return predict(graph, group, s, options).us; };
+  // The threads at hand must not decide the order of sums.
+  Options judged = options;
+  if (!judged.target.gpu) judged.target.threads = kThreadsOfACpu;
+  const auto us = [&](const Schedule& s) { return predict(graph, group, s, judged).us; };
   return us(*apart) < kFaster * us(*own) ? std::move(of_points) : std::move(of_elements);
 }
 

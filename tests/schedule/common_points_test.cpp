@@ -44,7 +44,7 @@ TEST(CommonPoints, NothingWhereTheyShareNoPoints) {
   EXPECT_FALSE(common_points({{kN}, {kN, 17}}, 0));
   EXPECT_FALSE(common_points({{kN, 16}, {16, kN}}, 0));  // too many elements of a point
   EXPECT_FALSE(common_points({{kN}, {kN, 0}}, 0));
-  EXPECT_FALSE(common_points({{2, 3}, {2}}, 0));         // no long axis
+  EXPECT_FALSE(common_points({{2, 3}, {2}}, 0));  // no long axis
 }
 
 }  // namespace
