@@ -116,6 +116,17 @@ TEST(GpuForms, RowsOfShortAxesAreOneLoop) {
             32);
 }
 
+// Two workgroups share a multiprocessor where its registers hold the sums of both.
+TEST(GpuForms, LargeTilesOfShortSumsAreAlone) {
+  for (const char* terms : {"16", "32", "64"}) {
+    const std::string k = terms;
+    const Schedule s =
+        Planned("input h: f16[8192, " + k + "]\ninput b: f16[2048, " + k + "]\nreturn linear(h, b)\n").only();
+    ASSERT_TRUE(s.product);
+    if (s.resident == 2) EXPECT_LE(s.product->tile_rows * s.product->tile_columns, 64 * s.team) << k;
+  }
+}
+
 // Outputs of one kernel may have a few elements for each of its points.
 TEST(GpuForms, OutputsShareTheirPoints) {
   const Schedule s = Planned(
