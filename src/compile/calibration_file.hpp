@@ -13,7 +13,7 @@ namespace smelt {
 struct KeptCalibration {
   std::shared_ptr<const schedule::Calibration> calibration;  // empty: none that holds
   std::string measured;                                      // when: "2026-11-26 15:40 UTC"
-  std::string ignored;                                       // why the file that is there does not count
+  std::string ignored;                                       // why an existing file is ignored
 };
 
 // The calibration of a device that is here; nothing is kept of others. One that is damaged, of

@@ -322,6 +322,14 @@ class Planner {
 
   static constexpr size_t kManyGroups = 256;  // pairs are tried one by one
 
+  // Groups that store something.
+  static std::vector<int> alive_of(const std::vector<FusionGroup>& groups) {
+    std::vector<int> alive;
+    for (size_t g = 0; g < groups.size(); ++g)
+      if (!groups[g].outputs.empty()) alive.push_back(static_cast<int>(g));
+    return alive;
+  }
+
   // Copies may have made readers of one array out of groups that had nothing in common before.
   void merge_readers() {
     if (!parts_.has_copies()) return;
@@ -329,9 +337,7 @@ class Planner {
     for (bool changed = true; changed;) {
       changed = false;
       const std::vector<FusionGroup> groups = parts_.described_groups();
-      std::vector<int> alive;
-      for (size_t g = 0; g < groups.size(); ++g)
-        if (!groups[g].outputs.empty()) alive.push_back(static_cast<int>(g));
+      const std::vector<int> alive = alive_of(groups);
       if (alive.size() > kManyGroups || refused.size() > kManyGroups) return;
       const std::vector<std::set<int>> after = dependents(groups, alive);
       for (size_t x = 0; x < alive.size() && !changed; ++x)
@@ -357,9 +363,7 @@ class Planner {
     for (bool changed = true; changed;) {
       changed = false;
       const std::vector<FusionGroup> groups = parts_.described_groups();
-      std::vector<int> alive;
-      for (size_t g = 0; g < groups.size(); ++g)
-        if (!groups[g].outputs.empty()) alive.push_back(static_cast<int>(g));
+      const std::vector<int> alive = alive_of(groups);
       if (alive.size() > kManyGroups) return;
       const std::vector<std::set<int>> after = dependents(groups, alive);
       for (const int a : alive) {
