@@ -107,6 +107,8 @@ struct CLike {
   // Joins `value` to what is at `element`, atomically.
   std::string (*join)(UsedHelpers& used, Op op, DType dtype, bool scratch, const std::string& element,
                       const std::string& value) = nullptr;
+  // The integer at `element`, which becomes one more, atomically.
+  std::string (*next)(UsedHelpers& used, DType dtype, const std::string& element) = nullptr;
   // The declaration of a phase's function up to its opening brace, and its first lines.
   struct Array {
     std::string type, name;

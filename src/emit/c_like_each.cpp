@@ -55,6 +55,11 @@ void PhasePrinter::each_body(const Each& s) {
 void PhasePrinter::join(const Store& s, const std::string& condition, const std::string& value) {
   const DType t = kernel_.dtype_of(s.access);
   const std::string when = condition.empty() ? "" : fmt::format("if ({}) ", condition);
+  if (s.cursor) {
+    const DType counts = kernel_.dtype_of(*s.cursor);
+    line("{}(&{})[{}] = {};", when, element(s.access), as_.next(used_, counts, element(*s.cursor)), value);
+    return forget(uses_.resource(*s.cursor));
+  }
   line("{}{}", when, as_.join(used_, *s.atomic, t, s.access.scratch, element(s.access), value));
 }
 

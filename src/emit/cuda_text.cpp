@@ -36,6 +36,11 @@ std::string join(UsedHelpers& used, Op op, DType t, bool on_chip, const std::str
   return fmt::format("{0}(({1}*)&{2}, ({1}){3});", function, type, element, value);
 }
 
+std::string next(UsedHelpers&, DType t, const std::string& element) {
+  const char* type = size_of(t) == 8 ? "unsigned long long" : "unsigned";
+  return fmt::format("atomicAdd(({0}*)&{1}, ({0})1)", type, element);
+}
+
 std::string signature(const CLike::Frame& frame) {
   std::string params;
   size_t array = 0;
@@ -445,6 +450,7 @@ const CLike& cuda_spellings() {
       .float_to_int = cuda::float_to_int,
       .random_word = cuda::random_word,
       .join = cuda::join,
+      .next = cuda::next,
       .begin = "extern \"C\" __global__",
       .signature = cuda::signature,
       .opening = cuda::opening,

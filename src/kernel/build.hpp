@@ -93,5 +93,8 @@ inline Each each(Symbol var, IntExpr extent, ExprId condition, std::vector<Stmt>
 inline Store store_atomic(Access access, Op op, ExprId value, ExprId mask = kNoExpr) {
   return {std::move(access), value, mask, false, op};
 }
+inline Store append_by(Access cursor, Access list, ExprId value, ExprId mask = kNoExpr) {
+  return {std::move(list), value, mask, false, Op::Add, std::move(cursor)};
+}
 
 }  // namespace smelt::kernel

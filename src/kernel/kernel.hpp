@@ -17,8 +17,10 @@
 //                                           0; take the products of two staged factors, or of the sums of another tile and a staged
 //                                           one; go to scratch; or are weighed by exponentials below the maximum of each row so far
 //           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
-//           | Store(param or buffer, index, mask?, expr, atomic?, later?)   atomic (GPU only): joined by that operation with
-//                                           what is there, in any order; later (in a pipeline): need not be there before it is used
+//           | Store(param or buffer, index, mask?, expr, atomic?, cursor?, later?)   atomic (GPU only): joined by that operation
+//                                           with what is there, in any order; with a cursor, an integer in memory: appended, to the
+//                                           element that the cursor counts from the index on, which then is one more; later (in a
+//                                           pipeline): need not be there before it is used
 //           | Barrier                                   the threads of the team wait for each other (GPU only, outside of
 //                                           Vector loops)
 //           | Prefetch(param, offset, elements, level)   asks the caches for elements of an array, from its flat offset
@@ -311,10 +313,11 @@ struct Alloc {
 struct Store {
   Access access;
   ExprId value;
-  ExprId mask = kNoExpr;        // a bool; nothing is written where it is false
-  bool streaming = false;       // not read again soon; may bypass the caches
-  std::optional<Op> atomic;     // GPU only: Add, Max or Min; joined with what is there, in any order
-  std::optional<int64_t> step;  // in a Vector loop on a CPU: elements from a lane to the next; nothing: any
+  ExprId mask = kNoExpr;              // a bool; nothing is written where it is false
+  bool streaming = false;             // not read again soon; may bypass the caches
+  std::optional<Op> atomic;           // GPU only: Add, Max or Min; joined with what is there, in any order
+  std::optional<Access> cursor = {};  // atomic ones: appended; whoever made the cursor sees to it that there is room
+  std::optional<int64_t> step;        // in a Vector loop on a CPU: elements from a lane to the next; nothing: any
   // Of `step` stores that together fill what lies between the lanes: which element of each group it
   // has, and whether it is the last of them, which makes all. -1: it is on its own.
   int64_t part = -1;

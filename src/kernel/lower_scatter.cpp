@@ -71,6 +71,7 @@ void ScatterLowering::phases() {
     case ScatterForm::Atomic: return scatter_atomic(s);
     case ScatterForm::Exact: return scatter_exact(s);
     case ScatterForm::Newest: return scatter_newest(s);
+    case ScatterForm::Listed: return scatter_listed(s);
   }
 }
 

@@ -53,6 +53,36 @@ class ScatterLowering : public Lowering {
   void scatter_atomic(const Scattered& s);
   void scatter_exact(const Scattered& s);
   void scatter_newest(const Scattered& s);
+  // How the updates of an element are joined in any order: in stages, of which each has a value or
+  // more of integers, and needs those of the stage before.
+  struct Joined {
+    DType type;
+    Op op;
+    ExprId nothing;
+    std::function<ExprId(ExprId update, const std::vector<ExprId>& before)> term;
+  };
+  using Stage = std::vector<Joined>;
+  static DType word_of(DType t);  // that has atomic operations
+  std::vector<Stage> stages(const Scattered& s);
+  // x and its updates, from the values of the last two stages.
+  ExprId result(const Scattered& s, ExprId x, const std::vector<ExprId>& before, const std::vector<ExprId>& last);
+
+  struct Lists;
+  struct Row;
+  void scatter_listed(const Scattered& s);
+  void count_rows(const Scattered& s, const Lists& lists);
+  void find_places(const Scattered& s, const Lists& lists);
+  void fill_lists(const Scattered& s, const Lists& lists);
+  void join_short_rows(const Scattered& s, const Lists& lists);
+  void join_long_rows(const Scattered& s, const Lists& lists, size_t stage);
+  void finish_long_rows(const Scattered& s, const Lists& lists);
+  using TeamFill = std::function<void(const IntExpr& at, const Piece& columns, Ranges ranges, std::vector<Stmt>& body)>;
+  void over_teams(const Scattered& s, Symbol var, const IntExpr& extent, const TeamFill& fill);
+  void over_rows(const Scattered& s, const TeamFill& fill);
+  Row row_of_lists(const Scattered& s, const Lists& lists, const IntExpr& row);
+  std::vector<ExprId> joined_updates(const Scattered& s, const Lists& lists, const Stage& stage,
+                                     const std::vector<ExprId>& before, const Piece& listed, const IntExpr& column,
+                                     const Ranges& ranges, std::vector<Stmt>& into);
   struct Destination {
     ExprId row = kNoExpr, inside = kNoExpr;  // inside: only there is something written; kNoExpr: everywhere
     IntExpr index, update, column;
@@ -64,14 +94,14 @@ class ScatterLowering : public Lowering {
                     const std::function<void(const Destination&, std::vector<Stmt>&)>& fill);
   // Adds the updates to a param of integers: each in memory, or those of a workgroup on chip first,
   // as the schedule has it.
-  struct Joined {
+  struct Updates {
     int param;
     DType type, word;  // of the param, of its copy on chip
     bool checked;
     std::function<ExprId(const Destination&)> value;
   };
-  void join_updates(const Scattered& s, const Joined& joined);
-  void join_on_chip(const Scattered& s, const Joined& joined);
+  void join_updates(const Scattered& s, const Updates& updates);
+  void join_on_chip(const Scattered& s, const Updates& updates);
 };
 
 }  // namespace smelt::kernel

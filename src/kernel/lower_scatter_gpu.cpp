@@ -5,13 +5,14 @@
 //     each workgroup has a copy in shared memory and goes through a part of the updates; then it adds its copy to the result. What memory
 //     has no atomic operation for is joined in a temporary of another type: short integers as words, the order of floats as integers.
 //
-// Exact: sums of f32 whose order does not show, because integers are added:
-//     phase 0: zeros; phase 1: the largest exponent that comes to each element; phase 2: the updates as multiples of 2^-30 of the power of
-//     two above that, added as 64-bit integers, of which 2^33 fit; phase 3: out = x + sum. Infinities and NaN are counted instead.
+// Exact: sums of floats whose order does not show (any_order.hpp):
+//     phase 0: zeros; phase 1: the largest exponent that comes to each element; phase 2: the updates as integers below that, added; for
+//     f64 phase 3: what remained of them; last phase: out = x + sum.
 //
 // Newest: phase 0: no update; phase 1: the number of the last update of each row, a maximum; phase
 // 2: out = that update, or x.
 #include "base/check.hpp"
+#include "kernel/any_order.hpp"
 #include "kernel/lower_scatter.hpp"
 
 namespace smelt::kernel {
@@ -22,75 +23,6 @@ namespace {
 
 constexpr int64_t kWorkgroupsPerProcessor = 4;
 constexpr int64_t kUpdatesPerWorkgroup = 8192;
-constexpr int kFixedBits = 30;      // of an update, as an integer
-constexpr int64_t kInfinite = 255;  // the exponent of infinities and NaN
-// How they are counted: +inf in the lower half of the sum, -inf in the upper one, NaN in both.
-constexpr int64_t kMinusInfinity = int64_t{1} << 32;
-
-class Words {
- public:
-  explicit Words(Builder& b) : b_(b) {}
-  ExprId op(Op op, ExprId x, ExprId y) { return b_.apply(op, {x, y}); }
-  ExprId number(DType t, int64_t value) { return b_.constant(Scalar::of_int(t, value)); }
-  ExprId where(ExprId condition, ExprId x, ExprId y) { return b_.apply(Op::Where, {condition, x, y}); }
-
-  static DType word_of(DType t) { return size_of(t) == 8 ? DType::I64 : DType::I32; }
-
-  // Integers that are ordered as floats are; NaN is above (or below) all of them.
-  ExprId ordered(ExprId x, bool nan_below) {
-    const DType word = word_of(b_.dtype(x));
-    const ExprId bits = b_.bitcast(x, word), most = number(word, static_cast<int64_t>(max_int(word)));
-    const ExprId key = where(op(Op::Lt, bits, number(word, 0)), op(Op::Xor, bits, most), bits);
-    return where(op(Op::Ne, x, x), nan_below ? number(word, min_int(word)) : most, key);
-  }
-  ExprId from_ordered(ExprId key, DType t) {
-    const DType word = word_of(t);
-    const ExprId most = number(word, static_cast<int64_t>(max_int(word))), least = number(word, min_int(word));
-    const ExprId bits = where(op(Op::Lt, key, number(word, 0)), op(Op::Xor, key, most), key);
-    const ExprId is_nan = op(Op::Or, op(Op::Eq, key, most), op(Op::Eq, key, least));
-    return where(is_nan, b_.constant(Scalar::of_float(t, NAN)), b_.bitcast(bits, t));
-  }
-
-  // The exponent of an f32 as it is stored.
-  ExprId exponent(ExprId x) {
-    const ExprId bits = op(Op::And, b_.bitcast(x, DType::I32), number(DType::I32, 0x7fffffff));
-    return b_.raw(RawOp::Shr, DType::I32, {bits, number(DType::I32, 23)});
-  }
-  // 2^e as an f64, for every e that is needed here.
-  ExprId power(ExprId e) {
-    const ExprId biased = op(Op::Add, b_.cast(e, DType::I64), number(DType::I64, 1023));
-    return b_.bitcast(b_.raw(RawOp::Shl, DType::I64, {biased, number(DType::I64, 52)}), DType::F64);
-  }
-  // An update among others of which the largest has the exponent `top`.
-  ExprId fixed(ExprId x, ExprId top) {
-    const ExprId scale = power(op(Op::Sub, number(DType::I32, 126 + kFixedBits), top));
-    const ExprId scaled = b_.apply(Op::Round, {op(Op::Mul, b_.cast(x, DType::F64), scale)});
-    const ExprId infinity = b_.constant(Scalar::of_float(DType::F32, HUGE_VAL));
-    const ExprId below = b_.constant(Scalar::of_float(DType::F32, -HUGE_VAL)), zero = number(DType::I64, 0);
-    const ExprId nan = number(DType::I64, kMinusInfinity + 1), minus = number(DType::I64, kMinusInfinity);
-    const ExprId counted =
-        where(op(Op::Ne, x, x), nan,
-              where(op(Op::Eq, x, infinity), number(DType::I64, 1), where(op(Op::Eq, x, below), minus, zero)));
-    return where(op(Op::Eq, top, number(DType::I32, kInfinite)), counted, b_.raw(RawOp::ToInt, DType::I64, {scaled}));
-  }
-  // x and the sum of its updates, rounded once.
-  ExprId sum(ExprId x, ExprId fixed, ExprId top) {
-    const ExprId zero = number(DType::I64, 0);
-    const ExprId scale = power(op(Op::Sub, top, number(DType::I32, 126 + kFixedBits)));
-    const ExprId exact = op(Op::Mul, b_.cast(fixed, DType::F64), scale);
-    const ExprId plus = op(Op::Ne, op(Op::And, fixed, number(DType::I64, 0xffffffff)), zero);
-    const ExprId minus = op(Op::Ne, b_.raw(RawOp::Shr, DType::I64, {fixed, number(DType::I64, 32)}), zero);
-    const auto special = [&](double v) { return b_.constant(Scalar::of_float(DType::F64, v)); };
-    const ExprId counted =
-        where(op(Op::And, plus, minus), special(NAN), where(plus, special(HUGE_VAL), special(-HUGE_VAL)));
-    const ExprId more = where(op(Op::Eq, top, number(DType::I32, kInfinite)), counted, exact);
-    const ExprId both = b_.cast(op(Op::Add, b_.cast(x, DType::F64), more), DType::F32);
-    return where(op(Op::Eq, fixed, zero), x, both);
-  }
-
- private:
-  Builder& b_;
-};
 
 Op op_of(ScatterKind kind) { return kind == ScatterKind::Max ? Op::Max : kind == ScatterKind::Min ? Op::Min : Op::Add; }
 
@@ -137,17 +69,21 @@ static bool counts(const Graph& graph, NodeId updates) {
   return node.kind == NodeKind::Constant && is_int(node.dtype) && std::abs(node.constant.as_double()) <= 16;
 }
 
+DType ScatterLowering::word_of(DType t) {
+  if (size_of(t) >= 4) return t;
+  return is_signed_int(t) ? DType::I32 : DType::U32;
+}
+
 void ScatterLowering::scatter_atomic(const Scattered& s) {
-  Words words(builder_);
   const bool extreme = s.kind != ScatterKind::Add, by_order = extreme && is_float(s.dtype);
-  const bool short_word = size_of(s.dtype) < 4;
-  const DType wide = is_signed_int(s.dtype) ? DType::I32 : DType::U32;
-  const DType type = by_order ? Words::word_of(compute_type(s.dtype)) : short_word ? wide : s.dtype;
+  const DType type = by_order ? ordered_type(compute_type(s.dtype)) : word_of(s.dtype);
   const auto encode = [&](ExprId x) {
-    return by_order ? words.ordered(x, s.kind == ScatterKind::Min) : type == s.dtype ? x : builder_.cast(x, type);
+    return by_order          ? to_ordered(builder_, x, s.kind == ScatterKind::Min)
+           : type == s.dtype ? x
+                             : builder_.cast(x, type);
   };
   const int out = evaluator_.output_param(s.id);
-  const bool through = by_order || short_word;
+  const bool through = by_order || type != s.dtype;
   const int joined = through ? add_temporary(type, s.shape, "updates in another type") : out;
   copy_to(s, joined, encode);
   const bool narrow = type == DType::I64 && s.kind == ScatterKind::Add && counts(graph_, s.source);
@@ -159,23 +95,23 @@ void ScatterLowering::scatter_atomic(const Scattered& s) {
     const Index index = reshaped_index({s.rows * s.columns}, s.shape, {at}, ranges);
     const ExprId there = builder_.load({false, joined, index});
     const ExprId value =
-        by_order ? words.from_ordered(there, compute_type(s.dtype)) : builder_.cast(there, s.dtype, true);
+        by_order ? from_ordered(builder_, there, compute_type(s.dtype)) : builder_.cast(there, s.dtype, true);
     body.push_back(builder_.store({false, out, index}, value));
   });
 }
 
-void ScatterLowering::join_updates(const Scattered& s, const Joined& joined) {
-  if (schedule_.on_chip) return join_on_chip(s, joined);
-  over_updates(s, joined.checked, [&](const Destination& d, std::vector<Stmt>& body) {
-    const ExprId value = joined.value(d);
-    const Access to{false, joined.param, s.at(d.index, d.column, evaluator_.ranges())};
+void ScatterLowering::join_updates(const Scattered& s, const Updates& updates) {
+  if (schedule_.on_chip) return join_on_chip(s, updates);
+  over_updates(s, updates.checked, [&](const Destination& d, std::vector<Stmt>& body) {
+    const ExprId value = updates.value(d);
+    const Access to{false, updates.param, s.at(d.index, d.column, evaluator_.ranges())};
     body.push_back(store_atomic(to, op_of(s.kind), value, d.inside));
   });
 }
 
-void ScatterLowering::join_on_chip(const Scattered& s, const Joined& joined) {
+void ScatterLowering::join_on_chip(const Scattered& s, const Updates& updates) {
   const IntExpr elements = s.rows * s.columns, length = s.updates * s.columns;
-  const DType word = joined.word;
+  const DType word = updates.word;
   const Op op = op_of(s.kind);
   const int copy = add_scratch(word, {elements});
   const IntExpr workgroups =
@@ -200,63 +136,69 @@ void ScatterLowering::join_on_chip(const Scattered& s, const Joined& joined) {
     into.push_back(builder_.store({true, copy, {lane}}, none));
   });
   pass(min(part, length - first), [&](const Ranges& ranges, std::vector<Stmt>& into) {
-    const Destination d = destination(s, first + lane, ranges, joined.checked);
-    const ExprId value = joined.value(d);
+    const Destination d = destination(s, first + lane, ranges, updates.checked);
+    const ExprId value = updates.value(d);
     const Access to{true, copy, {d.index * s.columns + d.column}};
     into.push_back(store_atomic(to, op, builder_.cast(value, word), d.inside));
   });
   pass(elements, [&](const Ranges& ranges, std::vector<Stmt>& into) {
     const ExprId sum = builder_.load({true, copy, {lane}});
     const Index at = reshaped_index({elements}, s.shape, {lane}, ranges);
-    into.push_back(store_atomic({false, joined.param, at}, op, builder_.cast(sum, joined.type),
+    into.push_back(store_atomic({false, updates.param, at}, op, builder_.cast(sum, updates.type),
                                 builder_.apply(Op::Ne, {sum, none})));
   });
   add_phase(grid.extent(), std::move(body), part);
 }
 
 void ScatterLowering::scatter_exact(const Scattered& s) {
-  Words words(builder_);
-  const int tops = add_temporary(DType::I32, s.shape, "largest exponents"),
-            sums = add_temporary(DType::I64, s.shape, "sums");
+  ExactSums exact(builder_, s.dtype);
+  const int tops = add_temporary(DType::I32, s.shape, "largest exponents");
+  std::vector<int> sums;
+  for (int w = 0; w < exact.words(); ++w) sums.push_back(add_temporary(DType::I64, s.shape, "sums"));
   const int out = evaluator_.output_param(s.id);
   const IntExpr elements = s.rows * s.columns;
+  const ExprId no_top = builder_.constant(Scalar::of_int(DType::I32, 0));
   over_chunks(elements, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const Index index = reshaped_index({elements}, s.shape, {at}, ranges);
-    body.push_back(builder_.store({false, tops, index}, words.number(DType::I32, 0)));
-    body.push_back(builder_.store({false, sums, index}, words.number(DType::I64, 0)));
+    body.push_back(builder_.store({false, tops, index}, no_top));
+    for (const int sum : sums)
+      body.push_back(builder_.store({false, sum, index}, builder_.constant(Scalar::of_int(DType::I64, 0))));
   });
   // Where there are no rows at all, dropped updates read nothing.
   const auto top_at = [&](const Index& at, ExprId inside) {
-    return builder_.load({false, tops, at}, inside, inside == kNoExpr ? kNoExpr : words.number(DType::I32, 0));
+    return builder_.load({false, tops, at}, inside, inside == kNoExpr ? kNoExpr : no_top);
   };
   over_updates(s, false, [&](const Destination& d, std::vector<Stmt>& body) {
     const Access to{false, tops, s.at(d.index, d.column, evaluator_.ranges())};
     const ExprId value = evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges()));
-    const ExprId top = words.exponent(value);
+    const ExprId top = exact.exponent(value);
     // Most updates find a larger one there already. What they read may be old, but it only grows.
-    ExprId higher = words.op(Op::Gt, top, top_at(to.index, d.inside));
-    if (d.inside != kNoExpr) higher = words.op(Op::And, d.inside, higher);
+    ExprId higher = builder_.apply(Op::Gt, {top, top_at(to.index, d.inside)});
+    if (d.inside != kNoExpr) higher = builder_.apply(Op::And, {d.inside, higher});
     body.push_back(store_atomic(to, Op::Max, top, higher));
   });
-  join_updates(s, {sums, DType::I64, DType::I64, true, [&](const Destination& d) {
-                     const ExprId value =
-                         evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges()));
-                     return words.fixed(value, top_at(s.at(d.index, d.column, evaluator_.ranges()), d.inside));
-                   }});
+  for (int w = 0; w < exact.words(); ++w)
+    join_updates(s, {sums[static_cast<size_t>(w)], DType::I64, DType::I64, true, [&](const Destination& d) {
+                       const ExprId value =
+                           evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges()));
+                       const Index at = s.at(d.index, d.column, evaluator_.ranges());
+                       return exact.part(value, top_at(at, d.inside), w);
+                     }});
   over_chunks(elements, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const Index index = reshaped_index({elements}, s.shape, {at}, ranges);
     const ExprId x = evaluator_.value(s.x, index);
-    const ExprId sum = builder_.load({false, sums, index}), top = builder_.load({false, tops, index});
-    body.push_back(builder_.store({false, out, evaluator_.inside(s.id, index)}, words.sum(x, sum, top)));
+    std::vector<ExprId> found;
+    for (const int sum : sums) found.push_back(builder_.load({false, sum, index}));
+    const ExprId top = builder_.load({false, tops, index});
+    body.push_back(builder_.store({false, out, evaluator_.inside(s.id, index)}, exact.total(x, found, top)));
   });
 }
 
 void ScatterLowering::scatter_newest(const Scattered& s) {
-  Words words(builder_);
   const int newest = add_temporary(DType::I64, {s.rows}, "last updates");
   const int out = evaluator_.output_param(s.id);
   over_chunks(s.rows, [&](const IntExpr& at, const Ranges&, std::vector<Stmt>& body) {
-    body.push_back(builder_.store({false, newest, {at}}, words.number(DType::I64, -1)));
+    body.push_back(builder_.store({false, newest, {at}}, builder_.constant(Scalar::of_int(DType::I64, -1))));
   });
   over_chunks(s.updates, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const ExprId row = scatter_row(s, at, ranges);

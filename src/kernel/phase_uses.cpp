@@ -120,9 +120,12 @@ void PhaseUses::block(const std::vector<Stmt>& body, const Loop* vector) {
         [&](const If& branch) { block(branch.body, vector); }, [&](const Each& each) { block(each.body, vector); },
         [&](const Let& let) { given(let.local); }, [&](const Assign& assign) { given(assign.local); },
         [&](const Store& store) {
-          if (!store.access.scratch) stored[static_cast<size_t>(store.access.array)] = true;
-          note_access(store.access, vector);
-          for (const IntExpr& x : store.access.index) note_locals(x, vector);
+          for (const Access* to : {&store.access, store.cursor ? &*store.cursor : nullptr}) {
+            if (!to) continue;
+            if (!to->scratch) stored[static_cast<size_t>(to->array)] = true;
+            note_access(*to, vector);
+            for (const IntExpr& x : to->index) note_locals(x, vector);
+          }
         },
         [&](const Combine& combine) {
           for (const LocalId id : {combine.local, combine.index_local})
@@ -172,10 +175,11 @@ void PhaseUses::find_kept(const std::vector<Stmt>& body, std::set<LocalId>& kept
     for_each_expression(s, [&](ExprId id) {
       for (const int on : dependencies_of(id)) read(on);
     });
-    if (const auto* store = s.get_if<Store>())
-      for (const IntExpr& x : store->access.index)
+    if (s.is<Store>())
+      for_each_index(s, [&](const IntExpr& x) {
         for (const Symbol symbol : x.symbols())
           if (symbol.is_local()) read(symbol.local_id());
+      });
   };
   for (const Stmt& s : body) {
     given.clear();

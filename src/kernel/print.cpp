@@ -389,7 +389,8 @@ class Printer {
           const std::string mask = store.mask == kNoExpr ? "" : " if " + use(store.mask);
           const std::string value = use(store.value);
           forget_changed(s);
-          const std::string how = store.atomic      ? fmt::format("atomic {} ", smelt::name_of(*store.atomic))
+          const std::string how = store.cursor      ? fmt::format("append by {} ", access_text(kernel_, *store.cursor))
+                                  : store.atomic    ? fmt::format("atomic {} ", smelt::name_of(*store.atomic))
                                   : store.streaming ? "stream "
                                   : store.later     ? "later "
                                   : forms_          ? step_text(store.step)

@@ -27,7 +27,10 @@ class Iteration {
   Stmt of(const Stmt& s) {
     Stmt copy = s;
     for_each_expression(copy, [&](ExprId& id) { id = (*this)(id); });
-    if (auto* store = copy.get_if<Store>()) place(store->access);
+    if (auto* store = copy.get_if<Store>()) {
+      place(store->access);
+      if (store->cursor) place(*store->cursor);
+    }
     return copy;
   }
 

@@ -185,6 +185,16 @@ class Structure {
                           kernel_.params[static_cast<size_t>(s.access.array)].kind == ParamKind::Temporary;
     need(writable, "store {}: only outputs, temporaries and scratch are written", access_text(kernel_, s.access));
     for (const IntExpr& i : s.access.index) need_known(i, known_, "store " + access_text(kernel_, s.access));
+    if (s.cursor) {
+      const std::string name = access_text(kernel_, *s.cursor);
+      access(*s.cursor, "count");
+      const auto temporary = [&](const Access& a) {
+        return !a.scratch && kernel_.params[static_cast<size_t>(a.array)].kind == ParamKind::Temporary;
+      };
+      need(s.atomic == Op::Add && temporary(*s.cursor) && temporary(s.access),
+           "append by {}: to a temporary, by another", name);
+      for (const IntExpr& i : s.cursor->index) need_known(i, known_, "append by " + name);
+    }
     use(s.value, "value");
     if (s.mask != kNoExpr) use(s.mask, "mask");
     all_different(s);

@@ -78,6 +78,7 @@ class Accesses {
           loads(store.value, facts, seen);
           loads(store.mask, facts, seen);
           access("store", store.access, store.mask, facts);
+          if (store.cursor) access("append by", *store.cursor, store.mask, facts);
         },
         [&](const Scan& scan) {
           loads(scan.value, facts, seen);

@@ -114,6 +114,7 @@ class Flow {
               if (store.mask != kNoExpr) read(store.mask);
               need_scratch(store.access);
               read_indices(store.access.index, "store " + access_text(kernel_, store.access));
+              if (store.cursor) read_indices(store.cursor->index, "append by " + access_text(kernel_, *store.cursor));
             });
   }
 

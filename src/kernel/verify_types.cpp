@@ -254,6 +254,12 @@ class Types {
          text(s.value), name_of(dtype(s.value)), name_of(memory));
     if (s.mask != kNoExpr) need_dtype(s.mask, DType::Bool, "a mask");
     if (!s.atomic) return;
+    if (s.cursor) {
+      const DType counts = kernel_.dtype_of(*s.cursor);
+      need(is_int(counts) && size_of(counts) >= 4 && kernel_.dialect != Dialect::Portable,
+           "append by {}: no {} counts there", access_text(kernel_, *s.cursor), name_of(counts));
+      return;
+    }
     const bool joins = s.atomic == Op::Add || ((s.atomic == Op::Max || s.atomic == Op::Min) && is_int(memory));
     need(kernel_.dialect != Dialect::Portable && joins && !is_bool(memory) && size_of(memory) >= 4,
          "store {}: no {} of {} is atomic there", access_text(kernel_, s.access), smelt::name_of(*s.atomic),

@@ -160,6 +160,7 @@ void for_each_index(const Stmt& s, const Visit& visit) {
           visit(kind.elements), visit(kind.offset);
         } else if constexpr (is_one_of<Kind, Store>) {
           visit_all(kind.access);
+          if (kind.cursor) visit_all(*kind.cursor);
         } else if constexpr (is_one_of<Kind, Scan>) {
           if (!kind.over_grid) return;
           visit(kind.over_grid->parts);
@@ -201,7 +202,10 @@ void visit_accesses(const Kernel& kernel, const Stmt& s, const Visit& visit) {
     if (const auto* load = e.get_if<Load>()) visit(load->access, false);
     return true;
   });
-  if (const auto* store = s.get_if<Store>()) visit(store->access, true);
+  if (const auto* store = s.get_if<Store>()) {
+    visit(store->access, true);
+    if (store->cursor) visit(*store->cursor, true);
+  }
   if (const auto* matrix = s.get_if<Matrix>()) {
     for (const int b : {matrix->rows, matrix->columns})
       if (b >= 0) visit(Access{true, b, {}}, false);

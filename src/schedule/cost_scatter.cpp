@@ -9,6 +9,7 @@ namespace {
 
 // Measured on an H200: atomic additions of the shared cache in a microsecond, the time between two
 // to the same word, and additions of words of 64 bits in shared memory in a microsecond.
+constexpr int kPhasesOfLists = 9;
 constexpr double kInCache = 44e3, kSameWordUs = 0.1, kOnChip = 8 * 1755;
 
 }  // namespace
@@ -28,7 +29,14 @@ Cost predict_scatter_on_gpu(const Graph& graph, const Group& group, const Schedu
     cost.issue_us = updates / (facts.processors * kOnChip);
   else if (atomic)
     cost.issue_us = std::max(updates / kInCache, updates / result * kSameWordUs);
-  const int phases = exact ? 4 : atomic ? 2 : s.scatter == ScatterForm::Newest ? 3 : 1;
+  const int words = size_of(node.dtype) == 8 ? 2 : 1;
+  int phases = exact ? 3 + words : atomic ? 2 : s.scatter == ScatterForm::Newest ? 3 : 1;
+  if (s.scatter == ScatterForm::Listed) {
+    const Shape& of_indices = graph.at(node.args[1]).shape;
+    const auto listed = static_cast<double>(std::max<int64_t>(1, element_count(evaluate(of_indices, options.sizes))));
+    cost.issue_us = 2 * std::max(listed / kInCache, updates / result * kSameWordUs);
+    phases = kPhasesOfLists;
+  }
   cost.launch_us = facts.launch_us + (phases - 1) * facts.next_launch_us;
   cost.latency_us = phases * facts.latency_us;
   cost.workgroups = static_cast<int64_t>(ceil_ratio(updates, std::max<double>(1, static_cast<double>(s.tile))));

@@ -22,6 +22,7 @@ enum class ScatterForm : uint8_t {
   Atomic,  // GPU: any thread anywhere, by atomic operations
   Exact,   // GPU: sums of floats as integers relative to the largest of each element, so that the order does not matter
   Newest,  // GPU: the number of the last update of each row first, then that update alone
+  Listed,  // GPU: the updates of each row are listed first, then each row takes its own
 };
 
 struct Schedule {

@@ -205,7 +205,7 @@ void find_interleaved(const Graph& graph, Schedule& s) {
   for (const auto& [id, flats] : places) {
     const auto k = static_cast<int64_t>(flats.size());
     const int64_t bytes = k * size_of(graph.at(id).dtype);
-    const auto steps_by = [&](size_t axis, const IntExpr& step) {
+    const auto steps_by = [&, &flats = flats](size_t axis, const IntExpr& step) {  // Clang 14 captures no binding
       const auto own = flats[0].coefficient_of(axes[axis].var);
       return own && *own == step;
     };

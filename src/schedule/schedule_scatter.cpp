@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "schedule/computing.hpp"
@@ -16,13 +17,13 @@ constexpr int64_t kScatterChunk = 8192;
 // the caches.
 constexpr int64_t kMostCopied = 1 << 16;
 constexpr int64_t kUpdatesPerCopied = 4;
-constexpr int kScatterWorkgroup = 256;
+constexpr int kScatterWorkgroup = 256, kLanesOfGpu = 4;
 // What a workgroup may join in shared memory, so that several of them fit a multiprocessor; and
 // where it has more of it than the least that devices have.
 constexpr int64_t kOnChipBytes = 32 << 10, kLargeOnChipBytes = 64 << 10;
-// From so many columns on, finding the updates of some rows costs less than taking all of them
-// twice.
-constexpr int64_t kWideRows = 256;
+// From so many bytes of a row and elements of all updates on, each row takes its own updates, which
+// are listed before: one by one they would meet in memory.
+constexpr int64_t kListedBytes = 32, kListedElements = 1 << 18;
 // What finds a row is computed again by every part of the rows.
 constexpr int kMostIndexCost = 40;
 
@@ -31,6 +32,8 @@ int64_t power_of_two_to(int64_t n) {
   while (2 * p <= n) p *= 2;
   return p;
 }
+
+int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 struct Sizes {
   int64_t rows = 0, columns = 0, updates = 0;  // at hand
@@ -63,6 +66,13 @@ bool plain(const Graph& graph, const std::set<NodeId>& nodes) {
   return cost <= kMostIndexCost;
 }
 
+bool fits_on_chip(const Node& node, bool exact, const Target& target) {
+  const auto elements = count(node.shape).constant();
+  const int64_t bytes = exact ? 8 : std::max(4, size_of(node.dtype));
+  const int64_t room = target.shared_bytes >= 3 * kLargeOnChipBytes ? kLargeOnChipBytes : kOnChipBytes;
+  return elements && *elements <= room / bytes;
+}
+
 ScatterForm form_of(const Node& node, const Sizes& sizes, const Options& options) {
   const Target& target = options.target;
   const bool extreme = node.scatter == ScatterKind::Max || node.scatter == ScatterKind::Min;
@@ -75,15 +85,17 @@ ScatterForm form_of(const Node& node, const Sizes& sizes, const Options& options
   if (!target.atomics64 && (node.scatter == ScatterKind::Set || size_of(compute_type(node.dtype)) == 8 || !extreme))
     return ScatterForm::Ranges;
   if (node.scatter == ScatterKind::Set) return ScatterForm::Newest;
-  if (extreme) return ScatterForm::Atomic;
-  if (node.scatter != ScatterKind::Add) return ScatterForm::Ranges;
-  if (!is_float(node.dtype) || node.atomic) return ScatterForm::Atomic;
-  return node.dtype == DType::F32 && sizes.columns < kWideRows ? ScatterForm::Exact : ScatterForm::Ranges;
+  const bool wide = sizes.columns * size_of(compute_type(node.dtype)) >= kListedBytes;
+  if (!extreme && node.scatter != ScatterKind::Add) return ScatterForm::Ranges;
+  const bool exact = !extreme && is_float(node.dtype) && !node.atomic;
+  if (!target.plain && wide && sizes.updates * sizes.columns >= kListedElements && !fits_on_chip(node, exact, target))
+    return ScatterForm::Listed;
+  return exact ? ScatterForm::Exact : ScatterForm::Atomic;
 }
 
 void for_gpu(const Node& node, const Sizes& sizes, const Target& target, Schedule& s) {
-  const auto rows = node.shape[0].constant(), width = count(Shape(node.shape.begin() + 1, node.shape.end())).constant();
-  s.lanes = 4;
+  const auto width = count(Shape(node.shape.begin() + 1, node.shape.end())).constant();
+  s.lanes = kLanesOfGpu;
   while (s.lanes > 1 && width && *width % s.lanes != 0 && *width > 1) s.lanes /= 2;
   s.workgroup = s.team = kScatterWorkgroup;
   if (s.scatter == ScatterForm::Ranges) {
@@ -93,10 +105,15 @@ void for_gpu(const Node& node, const Sizes& sizes, const Target& target, Schedul
   } else {
     s.unroll = 2;
   }
+  if (s.scatter == ScatterForm::Listed) {
+    if (size_of(node.dtype) == 8) s.lanes = std::min(s.lanes, 2);
+    s.tile = int64_t{s.team} * s.lanes * s.unroll;
+    const int64_t threads = ceil_of(sizes.columns, s.lanes), blocks = ceil_of(threads, kScatterWorkgroup);
+    s.team = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(ceil_of(threads, blocks))));
+    return;
+  }
   const bool exact = s.scatter == ScatterForm::Exact;
-  const int64_t bytes = rows && width ? *rows * *width * (exact ? 8 : std::max(4, size_of(node.dtype))) : INT64_MAX;
-  const int64_t room = target.shared_bytes >= 3 * kLargeOnChipBytes ? kLargeOnChipBytes : kOnChipBytes;
-  s.on_chip = (exact || s.scatter == ScatterForm::Atomic) && bytes <= room;
+  s.on_chip = (exact || s.scatter == ScatterForm::Atomic) && fits_on_chip(node, exact, target);
   if (s.on_chip) s.workgroup = s.team = 2 * kScatterWorkgroup;
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
 }
@@ -112,6 +129,8 @@ std::string note_of(const Schedule& s, const std::string& updates) {
     case ScatterForm::Exact:
       return fmt::format("{} updates added as integers, so that their order does not matter{}", updates,
                          s.on_chip ? ", first in each workgroup's shared memory" : "");
+    case ScatterForm::Listed:
+      return fmt::format("{} updates are listed by their rows, then each row joins its own", updates);
     case ScatterForm::Newest: return fmt::format("the last of {} updates of each row is found, then read", updates);
   }
   return "";

@@ -82,7 +82,9 @@ MODULES = ("activations", "elementwise", "softmax", "losses", "norms", "gradient
            "images", "transformers", "products", "quantization", "optimizers", "layout", "pairs", "science", "statistics")
 
 UNSEEN_MODULES = ("image", "audio", "physics", "finance", "statistics", "transformer", "losses", "training", "geometry", "vision", "bits",
-                  "tables", "geoscience", "serving", "tuning", "networks", "pictures", "solvers", "frames", "text", "tutorials")
+                  "tables", "geoscience", "serving", "tuning", "networks", "pictures", "solvers", "frames", "text", "tutorials",
+                  "layers", "matrices", "graphs", "sequences", "classics", "genome", "earth", "shading",
+                  "simulation", "signals")
 
 
 def rows_of(modules, package):
