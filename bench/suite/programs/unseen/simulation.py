@@ -308,7 +308,7 @@ ROWS = [
     Row("simulation", "gross_pitaevskii_potential_step", {"re": "f32[B=10,1501,1500]", "im": "f32[B,1501,1500]", "v": "f32[1501,1500]"},
         "n2 = re * re + im * im\nph = -0.01 * (v + 2 * n2)\nc = cos(ph); s = sin(ph)\nnorm = sqrt(mean(n2, axis=(1, 2), keepdims=True))\n"
         "return (re * c - im * s) / norm, (re * s + im * c) / norm", torch_gross_pitaevskii),
-    Row("simulation", "qubits_rx_then_cnot", {"re": "f32[N=16384,2048]", "im": "f32[N,2048]"},
+    Row("simulation", "qubits_rx_then_cnot", {"re": "f32[N=8192,4096]", "im": "f32[N,4096]"},
         "c = cos(0.5); s = sin(0.5)\na = re.reshape(-1, 2, 1024); b = im.reshape(-1, 2, 1024)\ndef cnot(x):\n  x = x.reshape(-1, 2, 16, 2, 64)\n"
         "  return stack((x[:, 0], flip(x[:, 1], axis=2)), axis=1).reshape(-1)\n"
         "return cnot(c * a + s * flip(b, axis=1)), cnot(c * b - s * flip(a, axis=1))", torch_rx_cnot),
