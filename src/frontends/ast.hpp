@@ -28,6 +28,7 @@ inline constexpr ExprId kAbsent = -1;  // a bound of a slice that is not written
 
 enum class ExprKind : uint8_t {
   Number,
+  Unsigned,
   Text,
   Name,
   None,
@@ -60,7 +61,7 @@ struct Expr {
   ExprKind kind;
   Span span;
   std::string_view text;                    // operator, name, attribute, or contents of a Text
-  Literal literal = int64_t{0};             // Number
+  Literal literal = int64_t{0};             // Number; Unsigned: its bits as i64
   std::vector<ExprId> args;                 // Slice: three, possibly kAbsent
   std::vector<std::string_view> operators;  // Compare: one less than args
   std::vector<Argument> arguments;          // Call, whose callee is args[0]

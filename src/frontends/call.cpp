@@ -17,6 +17,13 @@ namespace {
 // functions.
 constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {{"dim", "axis"},
                                                                        {"dims", "axes"},
+                                                                       {"dims", "axis"},
+                                                                       {"shifts", "shift"},
+                                                                       {"is_causal", "causal"},
+                                                                       {"attn_mask", "mask"},
+                                                                       {"num_classes", "n"},
+                                                                       {"a_min", "lo"},
+                                                                       {"a_max", "hi"},
                                                                        {"axes", "axis"},
                                                                        {"keepdim", "keepdims"},
                                                                        {"correction", "ddof"},
@@ -84,6 +91,14 @@ Value Call::build() {
 
 std::string Call::usage() const { return fmt::format("{}({})", written_, function_.row.signature); }
 
+std::string Call::help_for(std::string_view unknown) const {
+  if (unknown == "dtype") return fmt::format("cast before or after: {0}(f32(x)), f32({0}(x))", written_);
+  if (unknown == "unbiased") return "write ddof=1, or ddof=0 for unbiased=False";
+  if (unknown == "minlength") return "write n, the number of bins; what lies outside is left out";
+  if (unknown == "kernel_size") return "write size, with a number for each axis: (2, 2) for images";
+  return usage();
+}
+
 size_t Call::index_of(std::string_view parameter) const {
   for (size_t i = 0; i < slots_.size(); ++i)
     if (function_.parameters[i].name == parameter) return i;
@@ -117,8 +132,7 @@ void Call::fill(const std::vector<Given>& given) {
         if (slot == slots_.size() && other == given[i].name) slot = index_of(ours);
       if (slot == slots_.size())
         source_.fail(given[i].span, fmt::format("{} has no argument {}", written_, quoted(given[i].name)),
-                     given[i].name == "dtype" ? fmt::format("cast before or after: {0}(f32(x)), f32({0}(x))", written_)
-                                              : usage());
+                     help_for(given[i].name));
     }
     if (slots_[slot].filled)
       source_.fail(given[i].span,
@@ -191,9 +205,10 @@ Operand Call::operand(std::string_view parameter) const {
   if (!v.as<Array>() && !v.as<Literal>() && !v.as<Size>()) {
     const auto* callable = v.as<Callable>();
     fail_kind(parameter, "an array or a number",
-              callable        ? fmt::format("call it: {}(...)", callable->name)
-              : v.as<Tuple>() ? "stack(...) and concat(...) make one array of several"
-                              : "");
+              callable                ? fmt::format("call it: {}(...)", callable->name)
+              : !v.as<Tuple>()        ? ""
+              : parameter == "weight" ? fmt::format("axes are named by axis: {}(x, weight, axis=(-2, -1))", written_)
+                                      : "stack(...) and concat(...) make one array of several");
   }
   // A weak number takes the dtype that the first array is computed in.
   const auto* first = slots_[0].value.as<Array>();
@@ -306,7 +321,10 @@ std::optional<ExtendMode> Call::pad_mode(std::string_view parameter) const {
 DType Call::dtype(std::string_view parameter) const {
   const auto* dtype = value(parameter).as<DType>();
   if (!dtype)
-    fail_kind(parameter, "a type", "the types are f64 f32 f16 bf16 f8_e4m3 f8_e5m2 i8 i16 i32 i64 u8 u16 u32 u64 bool");
+    fail_kind(parameter, "a type",
+              as_integer(value(parameter)) && slots_[0].filled && as_integer(slots_[0].value)
+                  ? fmt::format("a shape is one argument, as in {}((2, 3))", written_)
+                  : "the types are f64 f32 f16 bf16 f8_e4m3 f8_e5m2 i8 i16 i32 i64 u8 u16 u32 u64 bool");
   return *dtype;
 }
 

@@ -72,6 +72,7 @@ class Call {
   void fill_rest(size_t slot, const std::vector<Given>& given, size_t from);
   void fill_defaults();
   std::string usage() const;
+  std::string help_for(std::string_view unknown) const;  // an argument of this name
   int axis_of(std::string_view parameter, const Value& value) const;
 
   const Source& source_;

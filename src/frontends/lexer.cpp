@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 
 namespace smelt::lang {
@@ -286,9 +287,18 @@ class Lexer {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value, base);
     if (error == std::errc::result_out_of_range)
+      unsigned_integer(begin, plain, base);
+    else
+      push(TokenKind::Number, begin, value);
+  }
+
+  void unsigned_integer(size_t begin, const std::string& plain, int base) {
+    uint64_t bits = 0;
+    const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), bits, base);
+    if (error == std::errc::result_out_of_range)
       source_.fail(span_from(begin), fmt::format("{} does not fit 64 bits", shown(source_.text(span_from(begin)))),
                    "write a float, as in 1e20, or a smaller number");
-    push(TokenKind::Number, begin, value);
+    push(TokenKind::Unsigned, begin, static_cast<int64_t>(bits));
   }
 
   void decimal(size_t begin) {

@@ -14,6 +14,7 @@ enum class TokenKind : uint8_t {
   Name,
   Word,  // reserved: and or not if else return True False None
   Number,
+  Unsigned,  // an integer from 2^63 to 2^64 - 1
   String,
   Operator,
   EndOfLine,  // or ';'
@@ -24,7 +25,7 @@ struct Token {
   TokenKind kind;
   Span span;
   std::string_view text;  // of a String: the text between the quotes
-  Literal literal;        // of a Number
+  Literal literal;        // of a Number; of an Unsigned its bits as i64
 
   bool is(std::string_view operator_or_word) const {
     return (kind == TokenKind::Operator || kind == TokenKind::Word) && text == operator_or_word;

@@ -34,6 +34,10 @@ static Op binary_op(std::string_view text) {
 Value Lowering::evaluate(const Expr& e) {
   switch (e.kind) {
     case ExprKind::Number: return Value(e.literal);
+    case ExprKind::Unsigned: {
+      const auto bits = static_cast<uint64_t>(std::get<int64_t>(e.literal));
+      return Value::array(b_.constant(Scalar::of_uint(DType::U64, bits)));
+    }
     case ExprKind::Text: return Value(Text{e.text});
     case ExprKind::None: return Value();
     case ExprKind::Ellipsis: return Value(Dots{});
@@ -97,7 +101,7 @@ void Lowering::fail_unknown(const Expr& e) {
   std::sort(known.begin(), known.end());
   const std::string near = nearest(e.text, known);
   std::string help = near.empty() ? "" : fmt::format("did you mean {}?", shown(near));
-  constexpr std::string_view kPrefixes[] = {"np", "numpy", "torch", "F", "jnp", "math", "nn"};
+  constexpr std::string_view kPrefixes[] = {"np", "numpy", "torch", "F", "jnp", "math", "nn", "linalg"};
   if (std::find(std::begin(kPrefixes), std::end(kPrefixes), e.text) != std::end(kPrefixes))
     help = "functions have no prefix: exp(x)";
   else if (e.called && !instead_of(e.text).empty())
@@ -133,8 +137,9 @@ Value Lowering::attribute(const Expr& e) {
                  e.text == "size" ? "write x.size, or x.shape[0] for one axis" : fmt::format("write x.{}", e.text));
   if (e.called && dtype_named(e.text))
     source_.fail(e.span, fmt::format("an array has no method {}", quoted(e.text)), fmt::format("write {}(x)", e.text));
-  if (e.called && !instead_of(e.text).empty())
-    source_.fail(e.span, fmt::format("an array has no method {}", quoted(e.text)), std::string(instead_of(e.text)));
+  if (!instead_of(e.text).empty())
+    source_.fail(e.span, fmt::format("an array has no {} {}", e.called ? "method" : "attribute", quoted(e.text)),
+                 std::string(instead_of(e.text)));
   source_.fail(e.span, fmt::format("an array has no attribute {}", quoted(e.text)),
                near.empty() ? "arrays have T mT shape ndim size dtype, and the functions as methods"
                             : fmt::format("did you mean {}?", near));

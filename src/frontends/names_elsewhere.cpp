@@ -9,6 +9,21 @@ constexpr std::string_view kNoSorting =
     "smelt has no functions that sort; max, min, argmax and argmin find the extremes";
 constexpr std::string_view kNoAlgebra = "smelt has no linear algebra and no Fourier transforms";
 constexpr std::string_view kNeverChanges = "leave it out: an array never changes";
+constexpr std::string_view kNoSpecialFunctions =
+    "smelt has no gamma, Bessel and inverse error functions; a formula may be a function of your own";
+constexpr std::string_view kRunning =
+    "cumsum, cumprod, cummax and cummin run along an axis; y = a * y + x is a ** i * cumsum(x * a ** -i)";
+constexpr std::string_view kMeanOfSegments =
+    "write segment_sum(x, segments, n) / maximum(f32(bincount(segments, n)), 1)";
+constexpr std::string_view kTrapezoids = "write sum((y[1:] + y[:-1]) * (x[1:] - x[:-1])) / 2";
+constexpr std::string_view kBitsSet =
+    "of u32: v = x - (x >> 1 & 0x55555555); v = (v & 0x33333333) + (v >> 2 & 0x33333333); "
+    "((v + (v >> 4)) & 0x0F0F0F0F) * 0x01010101 >> 24";
+constexpr std::string_view kPoolOfImages = "name a size for each axis: max_pool(x, (2, 2)), avg_pool(x, (2, 2))";
+constexpr std::string_view kArrayOfNumbers = "write f32(stack((1, 2, 3))), or declare an input";
+constexpr std::string_view kHann = "write 0.5 - 0.5 * cos(2 * pi * f32(arange(n)) / (n - 1))";
+constexpr std::string_view kTransposedConv =
+    "where the stride is the size of the window write a product and a reshape; else a conv of x with zeros in between";
 constexpr std::string_view kDataDependentShape =
     "the shape of a result cannot depend on data; where(condition, x, 0) keeps the shape";
 
@@ -56,8 +71,9 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"hstack", "write concat((a, b), axis=1); of vectors concat((a, b), axis=0)"},
     {"vstack", "write concat((a, b), axis=0); of vectors stack((a, b), axis=0)"},
     {"dstack", "write stack((a, b), axis=2) of matrices; of arrays of three axes concat((a, b), axis=2)"},
-    {"array", "write stack((1.0, 2.0, 3.0)), or declare an input"},
-    {"asarray", "write stack((1.0, 2.0, 3.0)), or declare an input"},
+    {"array", kArrayOfNumbers},
+    {"asarray", kArrayOfNumbers},
+    {"tensor", kArrayOfNumbers},
     {"cross",
      "write stack((a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1], a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2], "
      "a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]), axis=-1)"},
@@ -147,11 +163,65 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"copy", kNeverChanges},
     {"contiguous", "leave it out: how an array is stored is no part of its value"},
     {"item", "leave it out: the sum of all elements is a scalar"},
-    {"enumerate", "write [i * x for i, x in zip((0, 1, 2), xs)]"},
+    {"enumerate", "write [i * x for i, x in zip(range(3), xs)]"},
     {"print", "a program has no side effects; return what you want to see: return x, y"},
-    {"range", "there are no loops; arange(0, n) is the array of these numbers"},
     {"len", "write x.shape[0]"},
     {"map", "functions work on whole arrays: f(x)"},
+    {"vmap", "functions work on arrays with more axes in front: f(x)"},
+    {"cond", "write where(condition, a, b)"},
+    {"scan", kRunning},
+    {"associative_scan", kRunning},
+    {"lfilter", kRunning},
+    {"segment_max", "write scatter_max(full(n, -inf), segments, x)"},
+    {"segment_min", "write scatter_min(full(n, inf), segments, x)"},
+    {"segment_mean", kMeanOfSegments},
+    {"scatter_mean", kMeanOfSegments},
+    {"scatter_reduce", "write scatter_add, scatter_mul, scatter_max or scatter_min"},
+    {"index_reduce", "write scatter_add, scatter_mul, scatter_max or scatter_min"},
+    {"histogram2d", "write bincount(i * n + j, m * n).reshape(m, n) of the bins i and j"},
+    {"corrcoef", "write z = (x - mean(x, axis=0)) / std(x, axis=0), then z.T @ z / x.shape[0]"},
+    {"trapz", kTrapezoids},
+    {"trapezoid", kTrapezoids},
+    {"interp", "write i = sum(xs <= x[..., None], axis=-1) - 1, then lerp(take(ys, i), take(ys, i + 1), weight)"},
+    {"convolve", "write correlate(x, flip(kernel)), or filter(x, flip(kernel), mode='constant') for a result like x"},
+    {"hann_window", kHann},
+    {"hanning", kHann},
+    {"hamming", "write 0.54 - 0.46 * cos(2 * pi * f32(arange(n)) / (n - 1))"},
+    {"blackman", "write t = 2 * pi * f32(arange(n)) / (n - 1), then 0.42 - 0.5 * cos(t) + 0.08 * cos(2 * t)"},
+    {"popcount", kBitsSet},
+    {"bitwise_count", kBitsSet},
+    {"packbits", "write u8(sum(i64(x.reshape(-1, 8)) << arange(7, -1, -1), axis=-1))"},
+    {"unpackbits", "write bool(x[..., None] >> u8(arange(7, -1, -1)) & 1)"},
+    {"bitcast", "smelt has no function that reads the bits of a number as another type"},
+    {"complex", "complex numbers are two arrays, the real and the imaginary parts"},
+    {"angle", "write atan2(im, re)"},
+    {"lgamma", kNoSpecialFunctions},
+    {"gammaln", kNoSpecialFunctions},
+    {"digamma", kNoSpecialFunctions},
+    {"erfinv", kNoSpecialFunctions},
+    {"i0", kNoSpecialFunctions},
+    {"diag_embed", "write x[..., None] * eye(N)"},
+    {"column_stack", "write stack((a, b), axis=1) of vectors, concat((a, b), axis=1) of matrices"},
+    {"rearrange", "write reshape and permute"},
+    {"view_as", "write x.reshape(y.shape)"},
+    {"reshape_as", "write x.reshape(y.shape)"},
+    {"expand_as", "write broadcast_to(x, y.shape)"},
+    {"conv_transpose1d", kTransposedConv},
+    {"conv_transpose2d", kTransposedConv},
+    {"upsample", "write repeat(repeat(x, 2, axis=-2), 2, axis=-1) for the nearest of twice the size"},
+    {"grid_sample", "take the four neighbours, take(x.flatten(), i * W + j), and lerp between them"},
+    {"max_pool1d", kPoolOfImages},
+    {"max_pool2d", kPoolOfImages},
+    {"max_pool3d", kPoolOfImages},
+    {"avg_pool1d", kPoolOfImages},
+    {"avg_pool2d", kPoolOfImages},
+    {"avg_pool3d", kPoolOfImages},
+    {"rank", kNoSorting},
+    {"rolling", "write window(x, n), and reduce over axis=-1"},
+    {"ewm", "correlate with the weights (1 - a) ** i, or a ** i * cumsum(x * a ** -i)"},
+    {"shift", "write pad(x[:-1], (1, 0))"},
+    {"values", "leave it out: max(x, axis) is the values, argmax(x, axis) the indices"},
+    {"indices", "write argmax(x, axis), or values, indices = max_and_argmax(x, axis)"},
 };
 
 }  // namespace

@@ -232,6 +232,7 @@ ExprId Parser::atom() {
     return add({.kind = kind, .span = token.span, .text = token.text, .literal = token.literal});
   };
   if (token.kind == TokenKind::Number) return leaf(ExprKind::Number);
+  if (token.kind == TokenKind::Unsigned) return leaf(ExprKind::Unsigned);
   if (token.kind == TokenKind::String) return leaf(ExprKind::Text);
   if (token.text == "lambda" && (peek().kind == TokenKind::Name || peek().is(":")))
     source_.fail(token.span, "there is no 'lambda' in this language", "give the expression a name: y = ...");

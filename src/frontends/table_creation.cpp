@@ -34,6 +34,33 @@ static Value arange(Call& c) {
   return Value::array(f::arange(c.b, from, to, c.integer("step"), c.optional_dtype("dtype").value_or(DType::I64)));
 }
 
+// The numbers are known at compile time, unlike those of arange.
+static Value range(Call& c) {
+  constexpr size_t kMost = 1 << 16;
+  const auto* given = c.value("bounds").as<Tuple>();
+  std::vector<int64_t> bounds;
+  for (const Value& v : given ? *given->items : std::vector<Value>{c.value("bounds")}) {
+    const auto i = as_integer(v);
+    if (!i)
+      c.fail("bounds", fmt::format("range: {} is not an integer that the program contains", describe(c.b, v)),
+             "arange(n) is the array of 0 to n - 1 for every size n");
+    bounds.push_back(*i);
+  }
+  if (bounds.empty() || bounds.size() > 3)
+    c.fail("bounds", fmt::format("range: {} arguments", bounds.size()),
+           "as in range(8), range(1, 8) or range(7, -1, -1)");
+  if (bounds.size() == 1) bounds.insert(bounds.begin(), 0);
+  const int64_t step = bounds.size() == 3 ? bounds[2] : 1;
+  if (step == 0) c.fail("bounds", "range: the step is 0", "take a step that leads from start to stop");
+  std::vector<Value> items;
+  for (__int128 i = bounds[0]; step > 0 ? i < bounds[1] : i > bounds[1]; i += step) {
+    if (items.size() == kMost)
+      c.fail("bounds", fmt::format("range: more than {} numbers", kMost), "arange makes long arrays of numbers");
+    items.push_back(Value::integer(static_cast<int64_t>(i)));
+  }
+  return Value::tuple(std::move(items));
+}
+
 static Value full_like(Call& c) {
   const NodeId x = c.array("x");
   const DType dtype = c.optional_dtype("dtype").value_or(c.b.dtype(x));
@@ -43,6 +70,10 @@ static Value full_like(Call& c) {
 static constexpr Row kCreationRows[] = {
     {"arange", "", "start, stop=None, step=1, dtype=None", "start, start + step, ... below stop; arange(n) starts at 0",
      arange},
+    {"range", "", "*bounds",
+     "stop, (start, stop) or (start, stop, step): the tuple of these integers, which are known at compile time: "
+     "[x[:, k:] for k in range(3)]",
+     range},
     {"eye", "", "n, m=None, k=0, dtype=f32", "[n, m] with ones on diagonal k, else zeros",
      [](Call& c) {
        const IntExpr n = c.size("n");

@@ -40,9 +40,12 @@ Scalar int_scalar(int64_t value, DType dtype, const Meets& meets) {
   if (is_int(dtype)) {
     if (fits(value, dtype)) return Scalar::of_int(dtype, value);
     const auto wider = wider_int(dtype, value);
+    // Masks and constants of hashes are written as their bits.
+    const bool is_bits = dtype == DType::I32 && value > 0 && fits(value, DType::U32);
     fail(fmt::format("{} does not fit {}, which holds {} to {}", value, name_of(dtype), min_int(dtype), max_int(dtype)),
-         wider ? fmt::format("write {}({}), or a number in that range", name_of(*wider), meets.text)
-               : "write a number in that range");
+         is_bits ? fmt::format("write i64({0}) for numbers, wrap_cast({0}, u32) for bits", meets.text)
+         : wider ? fmt::format("write {}({}), or a number in that range", name_of(*wider), meets.text)
+                 : "write a number in that range");
   }
   const Scalar scalar = Scalar::of_int(dtype, value);
   if (!std::isfinite(scalar.f))

@@ -57,8 +57,9 @@ NodeId transpose(GraphBuilder& b, NodeId x, Axes order) {
   }
   order = resolved(b, order, b.rank(x));
   if (order.size() != b.shape(x).size())
-    throw UserBuildError({fmt::format("cannot transpose {}: {} axes are named", describe(b.at(x)), order.size()),
-                          fmt::format("name all {} axes, each once", b.rank(x))});
+    throw UserBuildError(
+        {fmt::format("cannot transpose {}: {} axes are named", describe(b.at(x)), order.size()),
+         fmt::format("name all {} axes, each once{}", b.rank(x), order.size() == 2 ? "; swapaxes exchanges two" : "")});
   return b.permute(x, order);
 }
 

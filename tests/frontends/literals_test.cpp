@@ -155,7 +155,7 @@ TEST(Literals, UnderflowIsQuietOverflowIsNot) {
   EXPECT_EQ(numbers("f64(1e-400)").at(0), 0);
   EXPECT_EQ(numbers("f64(4.9e-324)").at(0), 4.9e-324);
   EXPECT_THAT(error_of("1e400"), HasSubstr("1e400 is larger than every float"));
-  EXPECT_THAT(error_of("9223372036854775808"), HasSubstr("9223372036854775808 does not fit 64 bits"));
+  EXPECT_THAT(error_of("18446744073709551616"), HasSubstr("18446744073709551616 does not fit 64 bits"));
   EXPECT_EQ(numbers("f64(9223372036854775807 > 0)").at(0), 1);
   EXPECT_THAT(error_of("9223372036854775807 + 1"), HasSubstr("the result does not fit 64 bits"));
   EXPECT_THAT(error_of("2 ** 100"), HasSubstr("the result does not fit 64 bits"));

@@ -992,6 +992,7 @@ arange(10, 0, -3)
 arange(0, 1, 0.25)  ; np.arange(0, 1, 0.25).astype(np.float32)
 arange(5, dtype=f64)  ; np.arange(5.0)
 f64(arange(m.shape[1])) * v
+stack(range(2, 9, 3))  ; np.arange(2, 9, 3)
 eye(3)  ; np.eye(3, dtype=np.float32)
 eye(2, 4, k=1, dtype=f64)
 full((2, 3), 7)

@@ -64,6 +64,16 @@ TEST(Program, TuplesAndUnpacking) {
   EXPECT_EQ(numbers("m.reshape(m.shape[:-1] + (3, 1)).sum(axis=(0, 1, 2))", m), list({21}));
 }
 
+TEST(Program, RangesAreTuplesOfNumbers) {
+  const NamedTensors m = {{"m", array(DType::F32, {2, 3}, {1, 2, 3, 4, 5, 6})}};
+  EXPECT_EQ(numbers("stack([m[0, k] * k for k in range(3)])", m), list({0, 2, 6}));
+  EXPECT_EQ(numbers("stack([m[:, k] for k in range(2, -1, -2)], axis=1)", m), list({3, 1, 6, 4}));
+  EXPECT_EQ(numbers("stack([m.size * k for k in range(-3, m.shape[1], 2)])", m), list({-18, -6, 6}));
+  EXPECT_EQ(numbers("stack(range(3, 0, -1) + range(5, 5))", m), list({3, 2, 1}));
+  EXPECT_EQ(numbers("return [m[i, j] for i, j in zip(range(2), range(1, 3))]", m).at(0), 2);
+  EXPECT_EQ(numbers("stack(range(9223372036854775806, 9223372036854775807, 9223372036854775807)) % 10", m), list({6}));
+}
+
 TEST(Program, NamesOfEveryAlphabetAndHidingOfFunctions) {
   EXPECT_EQ(numbers("größe = x * 2\n_π2 = größe + 1\nreturn _π2", kX), list({3, -3, 7, -7}));
   EXPECT_EQ(numbers("sum = x.sum()\nreturn x - sum", kX), list({3, 0, 5, -2}));
@@ -301,6 +311,15 @@ TEST(Numbers, SpecialValues) {
   EXPECT_EQ(f64("softplus(x)", {-1e4, 1e4, -INFINITY, INFINITY}), list({0, 1e4, 0, INFINITY}));
 }
 
+TEST(Numbers, FromTwoToThe63AreU64) {
+  const NamedTensors x = {{"x", array(DType::U64, {2}, {0, 3})}};
+  EXPECT_EQ(numbers("x ^ 0x9E3779B97F4A7C15 ^ 0x9E3779B97F4A7C10", x), list({5, 6}));
+  EXPECT_EQ(numbers("x * 9223372036854775809 >> 63", x), list({0, 1}));
+  EXPECT_EQ(numbers("x < 18446744073709551615 and x == x & 0xffff_ffff_ffff_ffff", x), list({1, 1}));
+  EXPECT_EQ(numbers("u32(x) + (0xFFFFFFFFFFFFFFFF >> 60)", x), list({15, 18}));
+  EXPECT_EQ(run("return 0x8000000000000000 | x", x).at(0).dtype, DType::U64);
+}
+
 TEST(Numbers, IndicesOutOfRange) {
   const NamedTensors inputs = {{"x", array(DType::F32, {4}, {1, 2, 3, 4})}, {"k", array(DType::I64, {}, {-5})}};
   EXPECT_THROW(run("x[k]", inputs), UserError);
@@ -352,6 +371,12 @@ TEST(Functions, KeywordsOfOtherLibraries) {
   EXPECT_EQ(numbers("m.sum(dim=1)", m), list({3, 7}));
   EXPECT_EQ(numbers("var(m, dim=0, correction=1, keepdim=True)", m), list({2, 2}));
   EXPECT_EQ(numbers("m.clamp(min=2, max=3)", m), list({2, 2, 3, 3}));
+  EXPECT_EQ(numbers("clip(m, a_min=2, a_max=3)", m), list({2, 2, 3, 3}));
+  EXPECT_EQ(numbers("roll(m, shifts=1, dims=0)", m), list({3, 4, 1, 2}));
+  EXPECT_EQ(numbers("one_hot(i32(m[0]), num_classes=2)", m), list({0, 1, 0, 0}));
+  EXPECT_EQ(numbers("attention(m, m, m, attn_mask=m < 0, is_causal=True).size", m), list({4}));
+  EXPECT_EQ(numbers("take_along_dim(m, i32(m[:1] - 1), dim=1)", m), list({1, 2, 3, 4}));
+  EXPECT_EQ(numbers("m.flip(dims=(1,))", m), list({2, 1, 4, 3}));
   EXPECT_EQ(numbers("power(m, 2)", m), list({1, 4, 9, 16}));
   EXPECT_EQ(numbers("m.permute(1, 0)", m), list({1, 3, 2, 4}));
   EXPECT_EQ(numbers("max(m, -m + 5)", m), list({4, 3, 3, 4}));
