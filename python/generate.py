@@ -37,8 +37,8 @@ def _items(rest: Any) -> Any:
     return rest[0] if len(rest) == 1 and isinstance(rest[0], (tuple, list)) else rest
 '''
 
-# Those with several results, and those of functions, are written by hand (_more.py, _grad.py); slice() is Python's.
-BY_HAND = {"split", "max_and_argmax", "slice", "gradient", "value_and_gradient", "vjp"}
+# Those with several results, and those of functions, are written by hand (_more.py, _grad.py); slice() and range() are Python's.
+BY_HAND = {"split", "max_and_argmax", "slice", "range", "gradient", "value_and_gradient", "vjp"}
 
 TYPES = {
     "dtype": "Optional[DType]", "keepdims": "bool", "reverse": "bool", "exclusive": "bool", "restart": "Optional[ArrayLike]",

@@ -195,6 +195,7 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"bitcast", "smelt has no function that reads the bits of a number as another type"},
     {"complex", "complex numbers are two arrays, the real and the imaginary parts"},
     {"angle", "write atan2(im, re)"},
+    {"take_along_dim", "write take_along_axis(x, indices, axis)"},
     {"lgamma", kNoSpecialFunctions},
     {"gammaln", kNoSpecialFunctions},
     {"digamma", kNoSpecialFunctions},

@@ -143,7 +143,7 @@ static constexpr Row kMovementRows[] = {
      "x[indices] along the axis, or of the flattened x; out of range: mode 'raise' an error, 'clip' the nearest, "
      "'wrap' modulo",
      take},
-    {"take_along_axis", "take_along_dim", "x, indices, axis=-1, mode='raise'",
+    {"take_along_axis", "", "x, indices, axis=-1, mode='raise'",
      "x[.., indices[.., i, ..], ..]: each index picks along the axis in its own row; other axes are broadcast",
      take_along_axis},
     {"slice_update", "", "x, index, value",

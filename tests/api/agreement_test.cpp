@@ -290,7 +290,8 @@ TEST(Agreement, NoFunctionIsLeftOut) {
   std::string texts;
   for (const Row& row : rows()) texts += std::string(" ") + row.text;
   for (const lang::Function& f : lang::functions()) {
-    if (f.op || f.row.name == "slice") continue;  // slice() makes an item of a subscript
+    // slice() makes an item of a subscript, range() numbers.
+    if (f.op || f.row.name == "slice" || f.row.name == "range") continue;
     EXPECT_NE(texts.find(" " + std::string(f.row.name) + "("), std::string::npos) << f.row.name;
   }
 }

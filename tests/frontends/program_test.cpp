@@ -375,7 +375,7 @@ TEST(Functions, KeywordsOfOtherLibraries) {
   EXPECT_EQ(numbers("roll(m, shifts=1, dims=0)", m), list({3, 4, 1, 2}));
   EXPECT_EQ(numbers("one_hot(i32(m[0]), num_classes=2)", m), list({0, 1, 0, 0}));
   EXPECT_EQ(numbers("attention(m, m, m, attn_mask=m < 0, is_causal=True).size", m), list({4}));
-  EXPECT_EQ(numbers("take_along_dim(m, i32(m[:1] - 1), dim=1)", m), list({1, 2, 3, 4}));
+  EXPECT_EQ(numbers("take_along_axis(m, i32(m[:1] - 1), dim=1)", m), list({1, 2, 3, 4}));
   EXPECT_EQ(numbers("m.flip(dims=(1,))", m), list({2, 1, 4, 3}));
   EXPECT_EQ(numbers("power(m, 2)", m), list({1, 4, 9, 16}));
   EXPECT_EQ(numbers("m.permute(1, 0)", m), list({1, 3, 2, 4}));

@@ -24,7 +24,7 @@ def torch_push_1d(t, x, v, e):
     field = e[i] * (1 - f) + e[(i + 1) % 1024] * f
     v = v - 0.01 * field
     x = (x + 0.01 * v) % 1
-    return x, v, 0.5 * (v * v).double().sum()
+    return x, v, 0.5 * (v * v).double().sum().float()
 
 
 def torch_disks(t, p, v):
@@ -242,7 +242,7 @@ ROWS = [
         "return scatter_add(out, at(ix + 1, iy + 1), q * fx * fy).reshape(512, 512)", torch_deposit),
     Row("simulation", "particles_push_1d_energy", {"x": "uniform:f32[N=20000003]", "v": "f32[N]", "e": "f32[1024]"},
         "g = x * 1024\ni = i32(floor(g)); f = g - floor(g)\nv = v - 0.01 * (e[i % 1024] * (1 - f) + e[(i + 1) % 1024] * f)\n"
-        "return (x + 0.01 * v) % 1, v, 0.5 * sum(f64(v * v))", torch_push_1d),
+        "return (x + 0.01 * v) % 1, v, 0.5 * f32(sum(f64(v * v)))", torch_push_1d),
     Row("simulation", "disks_contact_impulses_3001", {"p": "uniform:f32[N=3001,2]", "v": "f32[N,2]"},
         "d = p[:, None] - p\nr2 = sum(d * d, axis=-1)\ntouch = r2 < 0.0004 and r2 > 0\nvn = sum((v[:, None] - v) * d, axis=-1)\nsafe = maximum(r2, 1e-12)\n"
         "j = where(touch and vn < 0, -vn / safe, 0)\npush = where(touch, (0.02 - sqrt(safe)) / sqrt(safe), 0)\n"
