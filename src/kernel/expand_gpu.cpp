@@ -40,6 +40,13 @@ static Val divided_by_constant(const Builder& builder, Val a, Val b, Val none) {
   return c >= 0x1p-60 && c <= 0x1p20 ? expand::gpu::divided_by(a, by->f) : none;
 }
 
+// A power; of a positive number an exponential.
+static Val power_for_gpu(const Builder& builder, Val x, Val y) {
+  const Scalar* base = builder.constant_at(x.id);
+  const bool exponential = base && base->f > 0 && base->f != 1 && std::isfinite(base->f);
+  return exponential ? expand::gpu::exp2_of_product(y, std::log2(base->f)) : expand::gpu::pow(x, y);
+}
+
 // factor * x, where one factor is that constant: x, else kNoExpr.
 ExprId Builder::without_factor(ExprId product, double factor) const {
   const Apply* e = at(product).as_apply(Op::Mul);
@@ -72,6 +79,7 @@ ExprId Builder::expand_for_gpu(Op op, const std::vector<ExprId>& args) {
   if (op == Op::Div)
     if (const Val by_constant = divided_by_constant(*this, a, b, none); by_constant.id != kNoExpr)
       return by_constant.id;
+  if (op == Op::Pow) return power_for_gpu(*this, a, b).id;
   if (kernel_.dialect == Dialect::GpuHalf && op == Op::Mul) return gelu_for_half(args);
   if (kernel_.dialect == Dialect::GpuHalf)
     if (const Val short_form = expanded_for_half(op, a, b, none); short_form.id != kNoExpr) return short_form.id;

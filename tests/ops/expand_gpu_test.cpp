@@ -36,6 +36,10 @@ Noisy like(Noisy, N n) {
 }
 inline Noisy select(bool c, Noisy a, Noisy b) { return c ? a : b; }
 inline Noisy fma(Noisy a, Noisy b, Noisy c) { return std::fma(a.v, b.v, c.v); }
+template <class Narrow, class Wide>
+Noisy by_width(Noisy a, Narrow on32, Wide) {
+  return on32(a);
+}
 inline Noisy abs(Noisy a) { return std::fabs(a.v); }
 inline Noisy copysign(Noisy a, Noisy b) { return std::copysign(a.v, b.v); }
 inline auto bits(Noisy a) { return expand::bits(real(a.v)); }
@@ -88,6 +92,48 @@ void check(const Case& c, float x, int& failures) {
     ADD_FAILURE() << c.name << "(" << x << ") [" << std::hexfloat << x << std::defaultfloat << "] gives " << computed
                   << ", not " << exact << ": " << error << " ULP";
   }
+}
+
+// Bases and exponents of every size, and those whose powers are near 1 or near the ends of the range.
+TEST(ExpandGpu, Powers) {
+  namespace gpu = expand::gpu;
+  int failures = 0;
+  const auto compare = [&](float x, float y) {
+    const double exact = std::pow(static_cast<double>(x), static_cast<double>(y));
+    const float computed_exactly = gpu::pow(real(x), real(y)).value;
+    const bool plain = x > 0 && x != 1 && y != 0;
+    for (const float computed : {computed_exactly, plain ? gpu::power(Noisy(x), Noisy(y)).v : computed_exactly}) {
+      const double error = ulp_error_f32(computed, exact);
+      if (error <= 4 || ++failures > 9) continue;
+      ADD_FAILURE() << "pow(" << x << ", " << y << ") gives " << computed << ", not " << exact << ": " << error << " ULP";
+    }
+  };
+  std::mt19937 random(5);
+  for (int k = 0; k < 2000000; ++k) {
+    const float x = std::bit_cast<float>(static_cast<uint32_t>(random()));
+    const float near_one = 1 + std::ldexp(static_cast<float>(random()), -32 - static_cast<int>(random() % 24));
+    const float to = static_cast<float>(random()) / 1e9f - 2;
+    compare(std::fabs(x), to), compare(near_one, std::ldexp(to, static_cast<int>(random() % 30)));
+    compare(std::fabs(x), to * 127 / static_cast<float>(std::log2(std::fabs(x))));
+    compare(x, static_cast<float>(static_cast<int>(random() % 9) - 4));
+  }
+  const float special[] = {0, -0.0f, 1, -1, 0.5f, 2, 3, -3, 1e-40f, 3e38f, HUGE_VALF, -HUGE_VALF, std::nanf(""), 0x1p24f, 16777215, -0.5f};
+  for (const float x : special)
+    for (const float y : special) compare(x, y);
+}
+
+TEST(ExpandGpu, PowersOfANumber) {
+  int failures = 0;
+  for (const float base : {10.0f, 2.0f, 0.5f, 1e-3f, 1.0000001f, 0.999f, 3e38f, 1e-44f})
+    for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 40093) {
+      const float y = std::bit_cast<float>(static_cast<uint32_t>(bits));
+      const double exact = std::pow(static_cast<double>(base), static_cast<double>(y));
+      const double log2_base = std::log2(static_cast<double>(base));
+      for (const float computed : {expand::gpu::exp2_of_product(real(y), log2_base).value,
+                                   expand::gpu::exp2_of_product(Noisy(y), log2_base).v})
+        if (const double error = ulp_error_f32(computed, exact); error > 4 && ++failures < 9)
+          ADD_FAILURE() << base << " ** " << y << " gives " << computed << ", not " << exact << ": " << error << " ULP";
+    }
 }
 
 TEST(ExpandGpu, AllExponents) {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "smelt/static/expand/float_format.hpp"
+#include "smelt/static/expand/log.hpp"
+#include "smelt/static/expand/power.hpp"
 
 namespace smelt::expand::gpu {
 
@@ -41,17 +43,61 @@ SMELT_HD V divided_by(V x, double c) {
   return select(abs(remainder) < abs(quotient), fma(remainder, inverse, quotient), quotient);
 }
 
-// x = n ln 2 + r, of which 2^n is put together from its bits and 2^(r / ln 2) comes from the unit.
-// Saturation keeps n within the exponents of normal numbers, also for infinities and nan; what is
-// left over then overflows or underflows by itself.
+// An integer n near x * factor, as a float whose lowest bits are n + 127. Saturation keeps n within
+// the exponents of normal numbers, also for infinities and nan; what is left over then overflows or
+// underflows by itself.
+template <class V>
+SMELT_HD V power_exponent(V x, double factor) {
+  const auto in_range = saturated_fma(x, like(x, factor / 252), like(x, 0.5));
+  return fma(in_range, like(x, 252), like(x, format32().to_integer + 1));
+}
+template <class V>
+SMELT_HD V power_number(V exponent) {
+  return exponent - like(exponent, format32().to_integer + 127);
+}
+
+// 2^(x factor): 2^n is put together from its bits, and what is left comes from the unit.
+template <class V>
+SMELT_HD V exp2_of_product(V x, double factor) {
+  const double high = static_cast<double>(static_cast<float>(factor));
+  const auto exponent = power_exponent(x, factor);
+  const auto above = fma(x, like(x, high), -power_number(exponent));
+  const auto rest = fma(x, like(x, factor - high), above);
+  return from_bits(shift_left_by(bits(exponent), format32().mantissa)) * power_of_two(rest);
+}
+
 template <class V>
 SMELT_HD V exp(V x) {
-  const auto in_range = saturated_fma(x, like(x, kLog2E / 252), like(x, 0.5));
-  const auto exponent = fma(in_range, like(x, 252), like(x, format32().to_integer + 1));
-  const auto n = exponent - like(x, format32().to_integer + 127);
-  const auto high = fma(x, like(x, 0x1.715476p+0), -n);
-  const auto rest = fma(x, like(x, 0x1.4ae0bep-26), high);
+  return exp2_of_product(x, kLog2E);
+}
+
+// |x|^y: log2(x) = e + 2 / ln 2 (s + s^3/3 + s^5/5 + ...) with s = (m - 1) / (m + 1), its leading
+// terms in two parts, so that it keeps 2^-30 of its value.
+template <class V>
+SMELT_HD V power(V magnitude, V y) {
+  const auto parts = log_parts(magnitude, format32(), 0x1.6a09e6p-1);
+  const auto f = parts.fraction, d = f + like(y, 2), inverse = reciprocal(d);
+  const auto s = f * inverse, square = s * s, cube = s * square;
+  const auto s_low = fma(-s, f - (d - like(y, 2)), fma(-s, d, f)) * inverse;
+  const auto tail = fma(cube, horner(square, 0x1.555556p-2, 0x1.9996bap-3, 0x1.2576cep-3, 0x1.ac95a6p-4),
+                        fma(s_low, square, s_low));
+  const auto series = s + tail, series_low = tail - (series - s), factor = like(y, 0x1.715476p+1);
+  const auto of_m = series * factor, sum = parts.exponent + of_m;
+  const auto of_m_low = fma(series_low, factor, fma(series, like(y, 0x1.4ae0cp-25), fma(series, factor, -of_m)));
+  const auto low = of_m_low + (of_m - (sum - parts.exponent));
+  const auto finite = select(magnitude < like(y, kInfinity), sum, magnitude);
+  const auto logarithm = select(magnitude > like(y, 0), finite, select(magnitude < like(y, 1), like(y, -kInfinity), magnitude));
+  const auto product = y * logarithm;
+  const auto error = fma(y, low, fma(y, logarithm, -product));
+  const auto exponent = power_exponent(product, 1);
+  const auto rest = (product - power_number(exponent)) + select(abs(product) < like(y, 256), error, like(y, 0));
   return from_bits(shift_left_by(bits(exponent), format32().mantissa)) * power_of_two(rest);
+}
+
+template <class V>
+SMELT_HD V pow(V x, V y) {
+  const auto magnitude = abs(x), one = like(x, 1);
+  return signed_power(x, y, select(magnitude == one, one, power(magnitude, y)));
 }
 
 // Where 2^-17 is enough. bf16 has subnormal numbers where f32 has them.

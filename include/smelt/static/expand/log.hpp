@@ -12,10 +12,15 @@ struct LogParts {
 };
 
 // With k = bits_around_one(x), x = 2^e m with 2/3 <= m < 4/3 (f64: sqrt(1/2) <= m < sqrt(2)), for a
-// normal x; e is in the exponent bits of k.
+// normal x; e is in the exponent bits of k. Another least m may be given.
+SMELT_HD double least_fraction(FloatFormat format) { return pick(format, 0x1.555556p-1, 0x1.6a09e667f3bcdp-1); }
+template <class V>
+SMELT_HD auto bits_around_one(V x, double least) {
+  return bits(x) - bits(like(x, least));
+}
 template <class V>
 SMELT_HD auto bits_around_one(V x, FloatFormat format) {
-  return bits(x) - bits(like(x, pick(format, 0x1.555556p-1, 0x1.6a09e667f3bcdp-1)));
+  return bits_around_one(x, least_fraction(format));
 }
 
 // k without its mantissa bits: e in the place of an exponent.
@@ -39,14 +44,18 @@ SMELT_HD V exponent_as_float(V x, I k, FloatFormat format) {
 }
 
 template <class V>
-SMELT_HD LogParts<V> log_parts(V x, FloatFormat format) {
+SMELT_HD LogParts<V> log_parts(V x, FloatFormat format, double least) {
   const double up = pick(format, 0x1p24, 0x1p53);
   const auto subnormal = x < like(x, pick(format, 0x1p-126, 0x1p-1022));
   const auto normal = select(subnormal, x * like(x, up), x);
-  const auto k = bits_around_one(normal, format);
+  const auto k = bits_around_one(normal, least);
   const auto m = from_bits(bits(normal) - exponent_bits(k, format));
   const auto lift = select(subnormal, like(x, pick(format, 24, 53)), like(x, 0));
   return {exponent_as_float(x, k, format) - lift, m - like(x, 1)};
+}
+template <class V>
+SMELT_HD LogParts<V> log_parts(V x, FloatFormat format) {
+  return log_parts(x, format, least_fraction(format));
 }
 
 // log(1 + f) - f

@@ -82,20 +82,27 @@ SMELT_HD V power_64(V magnitude, V y) {
   return scaled(twice_exp2_of_rest(rest), exponent, power < like(y, -1021), format64());
 }
 
+// x^y from |x|^y.
+template <class V>
+SMELT_HD V signed_power(V x, V y, V power) {
+  const auto zero = like(x, 0), one = like(x, 1);
+  const auto half = y * like(y, 0.5);
+  const auto y_is_integer = trunc(y) == y;
+  const auto y_is_odd = y_is_integer & (trunc(half) != half);
+  const auto negative = bits(x) < like(bits(x), 0);
+  const auto with_sign = select(negative & y_is_odd, -power, power);
+  const auto no_real_root = (x < zero) & (abs(x) < like(x, kInfinity)) & !y_is_integer;
+  const auto value = select(no_real_root, like(x, kNan), with_sign);
+  return select((x == one) | (y == zero), one, value);
+}
+
 template <class V>
 SMELT_HD V pow(V x, V y) {
   return with_format(x, [&](auto x, FloatFormat) {
-    const auto magnitude = abs(x), zero = like(x, 0), one = like(x, 1);
+    const auto magnitude = abs(x);
     const auto power = by_width(
         x, [&](auto) { return power_32(magnitude, y); }, [&](auto) { return power_64(magnitude, y); });
-    const auto half = y * like(y, 0.5);
-    const auto y_is_integer = trunc(y) == y;
-    const auto y_is_odd = y_is_integer & (trunc(half) != half);
-    const auto negative = bits(x) < like(bits(x), 0);
-    const auto with_sign = select(negative & y_is_odd, -power, power);
-    const auto no_real_root = (x < zero) & (magnitude < like(x, kInfinity)) & !y_is_integer;
-    const auto value = select(no_real_root, like(x, kNan), with_sign);
-    return select((x == one) | (y == zero), one, value);
+    return signed_power(x, y, power);
   });
 }
 
