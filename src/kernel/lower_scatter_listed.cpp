@@ -184,9 +184,10 @@ std::vector<ExprId> ScatterLowering::joined_updates(const Scattered& s, const Li
   Ranges inner = ranges;
   inner[number] = {0, listed.length - 1};
   evaluator_.enter(&one, &inner);
-  const IntExpr place = max(0, min(listed.first + IntExpr::symbol(number), s.updates));
+  // Within the list, as it was made, and so is what it has there.
+  const IntExpr place = evaluator_.known_index(builder_.index(listed.first + IntExpr::symbol(number)), s.updates + 1);
   const ExprId found = builder_.cast(builder_.load({false, lists.list, {place}}), DType::I64);
-  const IntExpr update = evaluator_.as_index(found, s.updates);
+  const IntExpr update = evaluator_.known_index(found, s.updates);
   const ExprId value = evaluator_.value(s.source, s.update_at(update, column, evaluator_.ranges()));
   for (size_t n = 0; n < stage.size(); ++n)
     one.push_back(assign(locals[n], builder_.apply(stage[n].op, {values[n], stage[n].term(value, before)})));

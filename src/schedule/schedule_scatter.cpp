@@ -21,7 +21,7 @@ constexpr int kScatterWorkgroup = 256, kLanesOfGpu = 4;
 // What a workgroup may join in shared memory, so that several of them fit a multiprocessor; and
 // where it has more of it than the least that devices have.
 constexpr int64_t kOnChipBytes = 32 << 10, kLargeOnChipBytes = 64 << 10;
-// From so many bytes of a row and elements of all updates on, each row takes its own updates, which
+// From so many bytes of a row and elements of all rows or updates on, each row takes its own updates, which
 // are listed before: one by one they would meet in memory.
 constexpr int64_t kListedBytes = 32, kListedElements = 1 << 18;
 // What finds a row is computed again by every part of the rows.
@@ -85,11 +85,11 @@ ScatterForm form_of(const Node& node, const Sizes& sizes, const Options& options
   if (!target.atomics64 && (node.scatter == ScatterKind::Set || size_of(compute_type(node.dtype)) == 8 || !extreme))
     return ScatterForm::Ranges;
   if (node.scatter == ScatterKind::Set) return ScatterForm::Newest;
-  const bool wide = sizes.columns * size_of(compute_type(node.dtype)) >= kListedBytes;
+  const bool wide = sizes.columns * size_of(compute_type(node.dtype)) >= kListedBytes &&
+                    std::max(sizes.updates, sizes.rows) * sizes.columns >= kListedElements;
   if (!extreme && node.scatter != ScatterKind::Add) return ScatterForm::Ranges;
   const bool exact = !extreme && is_float(node.dtype) && !node.atomic;
-  if (!target.plain && wide && sizes.updates * sizes.columns >= kListedElements && !fits_on_chip(node, exact, target))
-    return ScatterForm::Listed;
+  if (!target.plain && wide && !fits_on_chip(node, exact, target)) return ScatterForm::Listed;
   return exact ? ScatterForm::Exact : ScatterForm::Atomic;
 }
 
@@ -106,7 +106,8 @@ void for_gpu(const Node& node, const Sizes& sizes, const Target& target, Schedul
     s.unroll = 2;
   }
   if (s.scatter == ScatterForm::Listed) {
-    if (size_of(node.dtype) == 8) s.lanes = std::min(s.lanes, 2);
+    // What finds an update is computed once for the lanes of a thread.
+    if (s.lanes == kLanesOfGpu && width && *width % (2 * kLanesOfGpu) == 0) s.lanes *= 2, s.unroll = 1;
     s.tile = int64_t{s.team} * s.lanes * s.unroll;
     const int64_t threads = ceil_of(sizes.columns, s.lanes), blocks = ceil_of(threads, kScatterWorkgroup);
     s.team = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(ceil_of(threads, blocks))));
