@@ -16,7 +16,7 @@ namespace smelt {
 namespace {
 
 constexpr int64_t kMostWrittenOut = 8;
-constexpr int kMostSteps = 256;
+constexpr int kMostSeenSteps = 256;
 
 // Whether the last axis of a value and the one before it are not one piece of what is read.
 class AreApart {
@@ -52,7 +52,7 @@ class AreApart {
 
  private:
   const Graph& graph_;
-  int steps_ = kMostSteps;
+  int steps_ = kMostSeenSteps;
 };
 
 class Writer : GraphCopy {

@@ -21,7 +21,7 @@ namespace smelt {
 namespace {
 
 constexpr int64_t kMostResults = 4, kMostOfRows = 16;
-constexpr int kMostSteps = 256;  // operations past which nothing is looked for
+constexpr int kMostLooked = 256;  // operations past which nothing is looked for
 
 class ShortResults : GraphCopy {
  public:
@@ -42,9 +42,9 @@ class ShortResults : GraphCopy {
     const auto last = static_cast<int>(shape.size()) - 1;
     const int64_t results = shape.back().constant().value_or(0);
     if (results < 2 || results > kMostOfRows || std::count(reduce.axes.begin(), reduce.axes.end(), last)) return 0;
-    int steps = kMostSteps;
+    int steps = kMostLooked;
     if (results <= kMostResults && repeats_reductions(reduce.args[0], static_cast<size_t>(last), steps)) return results;
-    steps = kMostSteps;
+    steps = kMostLooked;
     const bool of_rows = last > 1 && reduce.axes == std::vector<int>{last - 1};
     return of_rows && joins_rows_with_results(reduce.args[0], steps) ? results : 0;
   }

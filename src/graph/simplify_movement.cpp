@@ -67,9 +67,28 @@ std::optional<NodeId> drop_still_movement(Rewriter& r, const Node& node) {
   return still() ? std::optional(node.args[0]) : std::nullopt;
 }
 
+// concat(concat(a, b), c) -> concat(a, b, c), where it does not become long.
+static std::optional<NodeId> merge_concats(Rewriter& r, const Node& node) {
+  constexpr size_t kMost = 64;
+  std::vector<NodeId> parts;
+  for (const NodeId arg : node.args) {
+    const Node& inner = r.at(arg);
+    if (inner.kind == NodeKind::Concat && inner.axes == node.axes)
+      parts.insert(parts.end(), inner.args.begin(), inner.args.end());
+    else
+      parts.push_back(arg);
+    if (parts.size() > kMost) return std::nullopt;
+  }
+  if (parts.size() == node.args.size()) return std::nullopt;
+  Node merged = node;
+  merged.args = std::move(parts);
+  return r.emit(std::move(merged));
+}
+
 // reshape(reshape(x)), permute(permute(x)), broadcast(broadcast(x)), slice(slice(x)) -> one of them
 std::optional<NodeId> merge_movement(Rewriter& r, const Node& node) {
   if (node.args.empty()) return std::nullopt;
+  if (node.kind == NodeKind::Concat) return merge_concats(r, node);
   const Node& inner = r.arg(node, 0);
   if (inner.kind != node.kind) return std::nullopt;
   switch (node.kind) {

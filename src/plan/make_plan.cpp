@@ -23,7 +23,7 @@ namespace {
 
 // A value is computed again in each reader when that takes no more than this many operations an
 // element.
-constexpr int kCheapToRepeat = 60;
+constexpr int kCheapToRepeat = 60, kLittleToRepeat = 12;
 
 class Planner {
  public:
@@ -103,6 +103,7 @@ class Planner {
     pass("only readers", &Planner::merge_into_only_readers);
     pass("siblings", &Planner::merge_siblings);
     if (parts_.options().depth == 0) pass("recompute", &Planner::repeat_cheap_values);
+    stored_.clear();
     pass("moments", &Planner::merge_moments);
     pass("readers", &Planner::merge_readers);
     pass("only readers", &Planner::merge_what_copies_left);
@@ -218,29 +219,50 @@ class Planner {
           if (g != parts_.group_of(id) && !parts_.copied_into(g, id)) readers.insert(g);
       }
       if (readers.empty()) continue;
-      if (repeat_whole(id, readers)) continue;
+      if (repeat(id, readers, Stops::AtReductions) || repeat(id, readers, Stops::AtStored)) continue;
       // A cast of what is read takes nothing, however often.
-      if (widens(id) && worth_repeating(id, {id}, readers)) apply_repeat({id}, readers);
+      if (widens(id) && worth_repeating(id, {id}, readers, Stops::AtReductions)) apply_repeat({id}, readers, false);
     }
   }
 
-  bool repeat_whole(NodeId id, const std::set<int>& readers) {
+  // Where what is repeated stops: what its group stores for others in any case is read as well.
+  enum class Stops : uint8_t { AtReductions, AtStored };
+
+  bool repeat(NodeId id, const std::set<int>& readers, Stops stops) {
     std::vector<NodeId> chain;
-    const std::optional<int> cost = repeatable_chain(id, chain);
+    const std::optional<int> cost = repeatable_chain(id, stops, chain);
     if (!cost) return false;
     // What reads nothing costs no more for many readers, nor do these read it elsewhere. Every
     // reader of one number computes it once for all of its elements.
     const bool from_nothing = needed_by(chain).empty();
     if (!from_nothing && readers.size() > 4 && parts_.edges().elements[static_cast<size_t>(id)] > 1) return false;
-    if (std::any_of(readers.begin(), readers.end(), [&](int g) {
-          return parts_.apart(parts_.group_of(id), g) || (!from_nothing && parts_.never_one(parts_.group_of(id), g));
-        }))
-      return false;
+    // Groups that are two because of what would be repeated do not repeat it in parts; a few
+    // operations were not the reason.
+    const bool are_two = std::any_of(readers.begin(), readers.end(), [&](int g) {
+      return parts_.apart(parts_.group_of(id), g) || (!from_nothing && parts_.never_one(parts_.group_of(id), g));
+    });
+    if (are_two && (stops == Stops::AtReductions || *cost > kLittleToRepeat)) return false;
     if (std::any_of(parts_.consumers(id).begin(), parts_.consumers(id).end(),
                     [&](NodeId c) { return parts_.repeats_too_much(*cost, id, parts_.reach(c)); }))
       return false;
-    if (!worth_repeating(id, chain, readers)) return false;
-    return apply_repeat(chain, readers);
+    return worth_repeating(id, chain, readers, stops) && apply_repeat(chain, readers, stops == Stops::AtStored);
+  }
+
+  // What the kernels of groups are predicted to take; nothing where one has no schedule.
+  std::optional<double> time_of(const std::set<int>& groups) const {
+    plan::Options options = parts_.options();
+    if (!options.target.gpu) options.target.threads = schedule::kThreadsOfACpu;
+    double us = 0;
+    for (const int g : groups) {
+      const FusionGroup group = parts_.describe_group(g);
+      if (group.outputs.empty()) continue;
+      auto made = parts_.scheduled(group);
+      if (!std::holds_alternative<schedule::Schedule>(made)) return std::nullopt;
+      auto own = std::make_shared<const schedule::Schedule>(std::get<schedule::Schedule>(std::move(made)));
+      const auto better = schedule::far_better(parts_.graph(), group, parts_.options(), own);
+      us += schedule::predict(parts_.graph(), group, better ? *better->schedule : *own, options).us;
+    }
+    return us;
   }
 
   // Whether it has the elements of a value of its own group, in a wider type: stored as they are
@@ -254,8 +276,8 @@ class Planner {
   }
 
   // The nodes of its own group that must be repeated for `id`, and what they cost, where that is
-  // little; stops at reductions and at what is stored anyway.
-  std::optional<int> repeatable_chain(NodeId id, std::vector<NodeId>& chain) const {
+  // little.
+  std::optional<int> repeatable_chain(NodeId id, Stops stops, std::vector<NodeId>& chain) {
     int cost = 0;
     std::vector<NodeId> todo{id};
     std::set<NodeId> seen{id};
@@ -269,10 +291,22 @@ class Planner {
       chain.push_back(n);
       if ((cost += schedule::repeat_cost(parts_.graph(), parts_.graph().at(n))) > kCheapToRepeat) return std::nullopt;
       for (NodeId s : parts_.sources(n))
-        if (parts_.computing(s) && parts_.group_of(s) == parts_.group_of(id) && seen.insert(s).second)
+        if (lives_with(s, id) && seen.insert(s).second && !(stops == Stops::AtStored && is_stored(s)))
           todo.push_back(s);
     }
     return cost;
+  }
+
+  // Whether the group of `id` computes `s`.
+  bool lives_with(NodeId s, NodeId id) const {
+    return parts_.computing(s) && parts_.group_of(s) == parts_.group_of(id);
+  }
+
+  // Whether its group stores it, as long as no copies are made.
+  bool is_stored(NodeId id) {
+    const auto [known, fresh] = stored_.try_emplace(parts_.group_of(id));
+    if (fresh) known->second = parts_.describe_group(parts_.group_of(id)).outputs;
+    return std::binary_search(known->second.begin(), known->second.end(), id);
   }
 
   // What the nodes of a chain read of others.
@@ -285,7 +319,7 @@ class Planner {
     return needed;
   }
 
-  bool worth_repeating(NodeId id, const std::vector<NodeId>& chain, const std::set<int>& readers) const {
+  bool worth_repeating(NodeId id, const std::vector<NodeId>& chain, const std::set<int>& readers, Stops stops) {
     const std::set<NodeId> needed = needed_by(chain);
     const int64_t store = parts_.edges().bytes(parts_.graph(), id);
     int64_t paid = 0, saved = store;
@@ -295,14 +329,15 @@ class Planner {
         if (!parts_.reads(g, s)) paid += parts_.edges().bytes(parts_.graph(), s);
     }
     for (NodeId s : needed)  // what only lived on chip so far must be stored now
-      if (parts_.computing(s) && parts_.group_of(s) == parts_.group_of(id))
-        paid += parts_.edges().bytes(parts_.graph(), s);
+      if (lives_with(s, id) && !(stops == Stops::AtStored && is_stored(s))) paid += parts_.edges().bytes(parts_.graph(), s);
     return paid < saved;
   }
 
-  bool apply_repeat(const std::vector<NodeId>& chain, const std::set<int>& readers) {
+  // `compares`: only where that is predicted to be faster.
+  bool apply_repeat(const std::vector<NodeId>& chain, const std::set<int>& readers, bool compares) {
     std::set<int> touched = readers;
     touched.insert(parts_.group_of(chain[0]));
+    const auto time_before = compares ? time_of(touched) : std::nullopt;
     std::map<int, std::set<NodeId>> before;
     for (int g : readers) {
       before[g] = parts_.copies(g);
@@ -310,14 +345,16 @@ class Planner {
       more.insert(chain.begin(), chain.end());
       parts_.set_copies(g, std::move(more));
     }
-    for (int g : touched) {
+    stored_.clear();
+    const bool are_taken = std::all_of(touched.begin(), touched.end(), [&](int g) {
       const FusionGroup group = parts_.describe_group(g);
       // A group with nothing left to store was there for the repeated values only.
-      if (group.outputs.empty() || parts_.takes(group)) continue;
-      for (auto& [reader, copies] : before) parts_.set_copies(reader, std::move(copies));
-      return false;
-    }
-    return true;
+      return group.outputs.empty() || parts_.takes(group);
+    });
+    const auto time_after = compares && are_taken ? time_of(touched) : std::nullopt;
+    if (are_taken && (!compares || (time_before && time_after && *time_after < *time_before))) return true;
+    for (auto& [reader, copies] : before) parts_.set_copies(reader, std::move(copies));
+    return false;
   }
 
   static constexpr size_t kManyGroups = 256;  // pairs are tried one by one
@@ -495,6 +532,7 @@ class Planner {
 
   Partition parts_;
   Kept kept_;
+  std::unordered_map<int, std::vector<NodeId>> stored_;  // by groups, while nothing changes them
 };
 
 }  // namespace
