@@ -14,6 +14,7 @@
 #include "graph/short_results.hpp"
 #include "plan/channels_last.hpp"
 #include "plan/predict.hpp"
+#include "plan/rolls.hpp"
 #include "plan/short_reductions.hpp"
 #include "plan/turned_copies.hpp"
 #include "schedule/schedule.hpp"
@@ -151,7 +152,7 @@ static int64_t most_local(const Machine& device) { return device.is_gpu && !devi
 static Graph for_device(const Graph& graph, const Machine& device, const SizeBinding& sizes) {
   Graph simple = simplify(graph);
   const bool has_units = device.is_gpu && !device.opencl && device.gpu_facts.compute >= 80;
-  if (has_units) simple = with_products_in_bf16(std::move(simple), sizes);
+  if (has_units) simple = with_products_in_bf16(with_products_of_bytes(simple), sizes);
   if (!device.is_gpu) simple = with_short_axes_apart(simplify(with_windows_in_steps(simple)));
   simple = with_local_reductions(std::move(simple), most_local(device), !device.is_gpu, has_units);
   return store_for_custom(with_short_results_apart(simple));
@@ -177,8 +178,8 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
     target.splits = std::move(copied->splits);
     verify(simplified);
   }
-  if (auto local = clock.stage("plan", [&] { return plan::with_short_reductions_local(simplified, target); }))
-    simplified = std::move(*local);
+  for (const auto& other_form : {plan::with_rolls_in_stencils, plan::with_short_reductions_local})
+    if (auto other = clock.stage("plan", [&] { return other_form(simplified, target); })) simplified = std::move(*other);
   if (options.settled) target.splits = options.settled->splits;
   std::shared_ptr<Executable::State> state = build(simplified, device, complete, target, times);
   // What spills as one kernel is planned again, as two, as long as that helps.

@@ -188,6 +188,8 @@ bool holds(const Constraint& constraint, const SizeBinding& sizes);
 // Never changes a result, except that a sum of sums adds in another order: no rule that is false
 // for NaN, -0 or infinity.
 Graph simplify(const Graph& graph);
+// Keeps inputs, outputs, and what outputs need: the new numbers of nodes, -1 of those that are gone.
+std::vector<NodeId> drop_unused(Graph& graph);
 // The same with reductions of reductions merged; the inner ones become unused.
 Graph join_reductions(Graph graph);
 // Inserts, before every Custom that reads a view or a generated value, a Cast to the same dtype,
@@ -207,9 +209,16 @@ bool is_dense_product(const Graph& graph, const Node& reduce);
 Graph with_short_axes_apart(const Graph& graph);
 // The same with sums and extrema over long windows written as sums and extrema of shorter ones.
 Graph with_windows_in_steps(const Graph& graph);
+// The same with rolls by a few elements as slices of arrays that go on around their ends; nothing
+// where there are none.
+std::optional<Graph> with_rolls_continued(const Graph& graph);
 // The same with large products that may be less exact than f32 as products of parts in bf16, for
 // devices that multiply those faster.
 Graph with_products_in_bf16(Graph graph, const SizeBinding& sizes);
+
+// The same with products of matrices of 8-bit integers as products of f32 where those are exact, for
+// devices with matrix units for halves.
+Graph with_products_of_bytes(const Graph& graph);
 
 // The reference: op by op, floats in float64 with no rounding in between (an explicit cast to a
 // float type rounds), integers exact. One result per output: floats as F64 tensors, others in their

@@ -195,8 +195,14 @@ Graph rewrite(const Graph& graph) {
   return result;
 }
 
-// Keeps inputs, outputs, and what outputs need.
-Graph drop_unused(Graph graph) {
+Graph without_unused(Graph graph) {
+  drop_unused(graph);
+  return graph;
+}
+
+}  // namespace
+
+std::vector<NodeId> drop_unused(Graph& graph) {
   std::vector<bool> needed(graph.nodes.size());
   for (NodeId id : graph.inputs) needed[static_cast<size_t>(id)] = true;
   for (NodeId id : graph.outputs) needed[static_cast<size_t>(id)] = true;
@@ -215,22 +221,20 @@ Graph drop_unused(Graph graph) {
   graph.nodes = std::move(kept);
   for (NodeId& id : graph.inputs) id = renamed[static_cast<size_t>(id)];
   for (NodeId& id : graph.outputs) id = renamed[static_cast<size_t>(id)];
-  return graph;
+  return renamed;
 }
-
-}  // namespace
 
 Graph simplify(const Graph& graph) {
   // Rules see simple arguments only, so one walk nearly always ends it; the second shows that it
   // did.
   constexpr int kMaxWalks = 4;
-  Graph simple = drop_unused(graph);
+  Graph simple = without_unused(graph);
   for (int walk = 0; walk < kMaxWalks; ++walk) {
     const size_t before = simple.nodes.size();
-    simple = drop_unused(rewrite(simple));
+    simple = without_unused(rewrite(simple));
     if (simple.nodes.size() == before) break;
   }
-  return drop_unused(join_reductions(std::move(simple)));
+  return without_unused(join_reductions(std::move(simple)));
 }
 
 }  // namespace smelt

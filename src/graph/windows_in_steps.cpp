@@ -32,9 +32,9 @@ int64_t steps_of(int64_t n, bool overlap) {
 }
 
 // Copies a graph, and writes such reductions out.
-class Writer : GraphCopy {
+class WindowWriter : GraphCopy {
  public:
-  explicit Writer(const Graph& from) : GraphCopy(from) {}
+  explicit WindowWriter(const Graph& from) : GraphCopy(from) {}
 
   Graph run() {
     return copy([&](const Node& node) { return is_worth_it(node) ? in_steps(node) : add_as_it_is(node); });
@@ -144,6 +144,6 @@ class Writer : GraphCopy {
 
 }  // namespace
 
-Graph with_windows_in_steps(const Graph& graph) { return Writer(graph).run(); }
+Graph with_windows_in_steps(const Graph& graph) { return WindowWriter(graph).run(); }
 
 }  // namespace smelt

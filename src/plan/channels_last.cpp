@@ -35,7 +35,10 @@ class ChannelsLast : GraphCopy {
     StoredCopies made;
     NodeId at = 0;
     made.graph = copy([&](const Node& node) { return write(node, at++); });
-    for (const auto& [array, stored] : copies_) {
+    // Pads and casts that only the windows read as they were.
+    const std::vector<NodeId> renamed = drop_unused(made.graph);
+    for (const auto& [array, copied] : copies_) {
+      const NodeId stored = renamed[static_cast<size_t>(copied)];
       Split split;
       split.nodes = behind(made.graph, stored);
       split.last = stored;

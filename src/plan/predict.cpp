@@ -205,6 +205,13 @@ Prediction predict(const Graph& graph, const Plan& plan, const Options& options)
   return prediction;
 }
 
+bool is_faster(const Graph& other, const Plan& other_plan, const Graph& graph, const Plan& plan, Options options) {
+  constexpr double kWorthIt = 0.9;  // of the time of the graph as it is
+  if (!options.target.gpu) options.target.threads = schedule::kThreadsOfACpu;
+  const Prediction own = predict(graph, plan, options), others = predict(other, other_plan, options);
+  return own.complete && others.complete && others.us <= kWorthIt * own.us;
+}
+
 std::vector<Boundary> boundaries(const Graph& graph, const Plan& plan, const Options& options,
                                  const Prediction& prediction) {
   return Boundaries(graph, plan, options, prediction).run();

@@ -22,6 +22,10 @@ struct Prediction {
 // For the sizes among the options.
 Prediction predict(const Graph& graph, const Plan& plan, const Options& options);
 
+// Whether another form of a graph, planned so, is predicted to take clearly less. The threads at
+// hand do not decide: they must not change the order of sums.
+bool is_faster(const Graph& other, const Plan& other_plan, const Graph& graph, const Plan& plan, Options options);
+
 // Two kernels that are not one.
 struct Boundary {
   size_t first = 0, second = 0;    // of the plan

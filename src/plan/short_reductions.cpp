@@ -3,16 +3,14 @@
 #include <utility>
 
 #include "plan/predict.hpp"
-#include "schedule/candidates.hpp"
 
 namespace smelt::plan {
 namespace {
 
 constexpr int64_t kMostWrittenOut = 9;
 // Graphs that are planned twice for this.
-constexpr size_t kMostNodes = 1000;
+constexpr size_t kMostPlannedTwice = 1000;
 constexpr int kMostPlans = 2;
-constexpr double kWorthIt = 0.9;  // of the time of the other plan
 
 bool is_short(const Graph& graph, const Node& reduce) {
   int64_t elements = 1;
@@ -45,7 +43,7 @@ bool leave_in_other_loops(const Graph& before, const std::vector<FusionGroup>& g
 
 std::optional<Graph> with_short_reductions_local(const Graph& graph, const Options& options) {
   const bool chooses = options.fuse && options.depth == 0 && options.tuning == Tuning{} && options.splits.empty();
-  if (!chooses || (options.target.plain && !options.target.gpu) || graph.nodes.size() > kMostNodes) return std::nullopt;
+  if (!chooses || (options.target.plain && !options.target.gpu) || graph.nodes.size() > kMostPlannedTwice) return std::nullopt;
   Graph local = graph;
   bool found = false;
   for (Node& node : local.nodes)
@@ -58,12 +56,7 @@ std::optional<Graph> with_short_reductions_local(const Graph& graph, const Optio
     if (again == kMostPlans) return std::nullopt;
     other = make_plan(local, options);
   }
-  // The threads at hand must not decide the order of sums.
-  Options judged = options;
-  if (!judged.target.gpu) judged.target.threads = schedule::kThreadsOfACpu;
-  const Prediction own_time = predict(graph, plan, judged), other_time = predict(local, other, judged);
-  if (!own_time.complete || !other_time.complete || other_time.us > kWorthIt * own_time.us) return std::nullopt;
-  return local;
+  return is_faster(local, other, graph, plan, options) ? std::optional(std::move(local)) : std::nullopt;
 }
 
 }  // namespace smelt::plan

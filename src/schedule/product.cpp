@@ -60,7 +60,10 @@ class FactorFinder {
     }
     if (own[0].empty() || own[1].empty() || inner.empty()) return false;
     // Columns are the axes along which the result is stored.
+    const int along = stored_along();
     size_t columns = own[0].back() > own[1].back() ? 0 : 1;
+    for (size_t s = 0; s < 2; ++s)
+      if (std::count(own[s].begin(), own[s].end(), along) > 0) columns = s;
     if (!product.sums.empty()) columns = own[0] == product.columns ? 0 : 1;
     const ProductSum sum{reduction.node, argument.args[1 - columns], argument.args[columns], place};
     if (product.sums.empty()) {
@@ -73,6 +76,19 @@ class FactorFinder {
     }
     product.sums.push_back(sum);
     return true;
+  }
+
+  // The axis along which neighbours of the largest result lie in memory; -1: none.
+  int stored_along() const {
+    int axis = -1;
+    int64_t largest = 0;
+    for (const Output& o : domain_.outputs) {
+      const int64_t elements = count(graph_.at(o.node).shape).constant().value_or(1);
+      if (elements <= largest) continue;
+      largest = elements;
+      axis = contiguous_axis(graph_, domain_, o.node, o.store_index);
+    }
+    return axis;
   }
 
   // Goes from a value at an index to what is read, as lowering evaluates it.
@@ -201,10 +217,12 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
       const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), factor);
       if (!member || cast.kind != NodeKind::Cast || cast.dtype != DType::F32) return std::nullopt;
       const DType from = graph.at(cast.args[0]).dtype;
-      if (!is_small_float(from) || (!(rounds && is_half(from)) && !is_rounded(graph, group, cast.args[0])))
+      const bool is_byte = is_int(from) && size_of(from) == 1;  // which both halves hold
+      if (!is_byte &&
+          (!is_small_float(from) || (!(rounds && is_half(from)) && !is_rounded(graph, group, cast.args[0]))))
         return std::nullopt;
       any = true;
-      if (is_f8(from)) continue;
+      if (is_byte || is_f8(from)) continue;
       if (from != half.value_or(from)) return std::nullopt;
       half = from;
     }

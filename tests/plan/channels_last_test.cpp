@@ -45,6 +45,17 @@ TEST(ChannelsLast, AreStoredForMatrixUnits) {
   EXPECT_THAT(text, HasSubstr("cast bf16[32, 56, 56, 64]")) << "without the zeros around it";
 }
 
+// Under autocast: pads and casts of computed halves, which nobody reads any more.
+TEST(ChannelsLast, LeaveNothingUnusedBehind) {
+  const auto made = copied(
+      "input x: f32[2, 56, 56, 128]\ninput w: f32[128, 128, 3, 3]\n"
+      "return conv(permute(bf16(x), (0, 3, 1, 2)), bf16(w) / 32, padding=1)\n");
+  ASSERT_TRUE(made);
+  Graph kept = made->graph;
+  drop_unused(kept);
+  EXPECT_EQ(kept.nodes.size(), made->graph.nodes.size());
+}
+
 TEST(ChannelsLast, AreStoredOnceForSeveralConvolutions) {
   const auto made = copied(convolution("f16", 32, "conv(x, w, padding=1), conv(x, w + 1)"));
   ASSERT_TRUE(made);
