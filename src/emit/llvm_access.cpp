@@ -241,6 +241,7 @@ Value PhasePrinter::load_lanes(const Place& p, const kernel::LaneAccess& access,
   const bool strided = access.form != kernel::LaneAccess::Form::Gather && access.holds.empty();
   const bool backward = strided && access.step == -1, scattered = !backward && !(strided && access.step == 1);
   const bool guarded = mask.has_value();
+  const std::optional<Value> for_all = guarded && mask->lanes == 0 ? mask : std::nullopt;
   if (vector_.tail && !mask && !scattered && !has_masks(p.dtype))
     return from_memory(p.dtype, lanes, top(), load_tail(p, backward));
   if (vector_.tail && !mask && strided && access.step >= 2 && access.step <= kMostInTail && lanes >= 16 &&
@@ -254,10 +255,10 @@ Value PhasePrinter::load_lanes(const Place& p, const kernel::LaneAccess& access,
   if (backward) first = first - (lanes - 1);
   Value at = scattered ? lane_pointers(p, guarded) : pointer(p, first);
   // A load of no lane from where no memory is takes a hundred times as long as one from somewhere,
-  // as in the rows above an array, or in the half of a roll that another load is for. To ask costs
-  // too, at every end of a row.
-  if (guarded && (rare_ || !vector_.tail) && !scattered && !p.always) {
-    const Value any = any_of(*mask);
+  // as in the rows above an array, or in the half of a roll that another load is for. To ask lanes
+  // costs too, at every end of a row.
+  if (guarded && (for_all || rare_ || !vector_.tail) && !scattered && !p.always) {
+    const Value any = for_all ? *for_all : any_of(*mask);
     at = define(std::max(at.scope, any.scope), DType::I64, 0,
                 fmt::format("select i1 {}, ptr {}, ptr %dummy", any.text, at.text));
   }

@@ -305,7 +305,7 @@ TEST_P(Pointwise, Streaming) {
 template <class T>
 void stream_ends(DType dtype, const std::function<std::shared_ptr<runtime::Module>(const Kernel&)>& load,
                  const std::function<void(const runtime::Module&, std::vector<void*>, std::vector<int64_t>)>& run) {
-  for (const int lanes : {16, 48, 64, 128}) {
+  for (const int lanes : {16, 32, 48, 64, 128}) {
     Maker m;
     const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
     m.size("stream"_launch);
@@ -365,6 +365,36 @@ TEST_P(Pointwise, StreamingFromTheFirstWholeLine) {
         }
         ASSERT_TRUE(go.guards_intact());
       }
+  }
+}
+
+// A load that a condition of the whole row forbids reads from somewhere, at the ends of rows too:
+// addresses without memory behind them cost much even where no lane is read.
+TEST_P(Pointwise, RowsThatAreNotReadHaveAnAddress) {
+  Maker m;
+  const IntExpr rows = m.size("M"_size), n = m.size("N"_size), r = sym("r"_loop), i = sym("i1"_loop);
+  const int x = m.input(DType::I8, {rows, n}), out = m.output(DType::I8, {rows, n});
+  const ExprId zero = m.build.constant(Scalar::of_int(DType::I8, 0));
+  const ExprId inside = m.op(Op::Ge, {m.build.index(r - 1), m.i64(0)});
+  const ExprId above = m.build.load(m.at(x, {r - 1, i}), inside, zero);
+  m.phase({grid(1, {serial("r"_loop, rows, {vector("i1"_loop, n, {m.build.store(m.at(out, {r, i}), above)})})})});
+  const std::string printed = text(m.kernel, 512);
+  size_t loads = 0;
+  for (size_t at = printed.find("@llvm.masked.load"); at != std::string::npos;
+       at = printed.find("@llvm.masked.load", at + 1)) {
+    if (printed.compare(printed.rfind('\n', at) + 1, 7, "declare") == 0) continue;
+    const size_t begin = printed.find("(ptr ", at) + 5, end = printed.find(',', begin);
+    EXPECT_NE(printed.find(printed.substr(begin, end - begin) + " = select i1"), std::string::npos) << printed;
+    ++loads;
+  }
+  EXPECT_EQ(loads, 2u) << printed;  // of whole steps, and of the tail
+  const auto module = load(m.kernel);
+  for (const size_t count : {1, 15, 16, 17, 63, 64, 65, 100}) {
+    Guarded<int8_t> gx(3 * count, 1), go(3 * count, 5);
+    for (size_t k = 0; k < 3 * count; ++k) gx[k] = static_cast<int8_t>(k % 101 + 1);
+    run(*module, 0, 1, {gx.data(), go.data()}, {3, static_cast<int64_t>(count)});
+    for (size_t k = 0; k < 3 * count; ++k) ASSERT_EQ(go[k], k < count ? 0 : gx[k - count]) << k << " of " << count;
+    ASSERT_TRUE(go.guards_intact());
   }
 }
 

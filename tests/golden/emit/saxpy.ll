@@ -12,14 +12,14 @@ entry:
   %start2 = alloca i64, align 64
   %stop2 = alloca i64, align 64
   %again2 = alloca i1, align 64
-  %v22 = icmp ne i64 %s1, 0
-  %v30 = load float, ptr %p2, align 4
-  %v31 = insertelement <8 x float> poison, float %v30, i64 0
-  %v32 = shufflevector <8 x float> %v31, <8 x float> poison, <8 x i32> zeroinitializer
-  %v52 = or <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, zeroinitializer
+  %v26 = icmp ne i64 %s1, 0
+  %v34 = load float, ptr %p2, align 4
+  %v35 = insertelement <8 x float> poison, float %v34, i64 0
+  %v36 = shufflevector <8 x float> %v35, <8 x float> poison, <8 x i32> zeroinitializer
+  %v56 = or <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, zeroinitializer
   ; loop %i0 < ((N + 1023) // 1024)
-  %v64 = icmp slt i64 %begin, %end
-  br i1 %v64, label %pre1, label %exit1
+  %v68 = icmp slt i64 %begin, %end
+  br i1 %v68, label %pre1, label %exit1
 pre1:
   br label %loop1
 loop1:
@@ -43,37 +43,41 @@ loop1:
   %v17 = add i64 %v7, %v8
   %v18 = and i64 %v17, 63
   %v19 = icmp eq i64 %v18, 0
+  %v20 = or i64 %v7, %v17
+  %v21 = and i64 %v20, 63
+  %v22 = icmp eq i64 %v21, 0
   %v23 = and i1 %v16, %v22
-  %v24 = getelementptr float, ptr %p4, i64 %v5
-  %v27 = getelementptr float, ptr %p3, i64 %v5
+  %v27 = and i1 %v23, %v26
+  %v28 = getelementptr float, ptr %p4, i64 %v5
+  %v31 = getelementptr float, ptr %p3, i64 %v5
   ; vector loop %i1 < min(1024, -1024*%i0 + N), 8 lanes
-  %v63 = icmp sgt i64 %v3, 0
-  br i1 %v63, label %pre2, label %exit2
+  %v67 = icmp sgt i64 %v3, 0
+  br i1 %v67, label %pre2, label %exit2
 pre2:
-  %v20 = getelementptr i8, ptr %v6, i64 %v8
-  %v21 = select i1 %v19, ptr %dummy, ptr %v20
+  %v24 = getelementptr i8, ptr %v6, i64 %v8
+  %v25 = select i1 %v19, ptr %dummy, ptr %v24
   store i64 %v4, ptr %start2
   %main2.some = icmp sgt i64 %v4, 0
   br i1 %main2.some, label %main2, label %rest2
 main2:
-  br i1 %v23, label %head2, label %loop2
+  br i1 %v27, label %head2, label %loop2
 loop2:
   %i1.loop2 = phi i64 [ 0, %main2 ], [ %i1.loop2.next, %loopnext2 ]
-  %v36 = getelementptr float, ptr %v24, i64 %i1.loop2
-  %v37 = load <8 x float>, ptr %v36, align 4
-  %v38 = getelementptr float, ptr %v27, i64 %i1.loop2
-  %v39 = load <8 x float>, ptr %v38, align 4
-  %v40 = fmul <8 x float> %v32, %v39
-  %v41 = fadd <8 x float> %v40, %v37
-  %v42 = getelementptr float, ptr %v6, i64 %i1.loop2
-  store <8 x float> %v41, ptr %v42, align 4
+  %v40 = getelementptr float, ptr %v28, i64 %i1.loop2
+  %v41 = load <8 x float>, ptr %v40, align 4
+  %v42 = getelementptr float, ptr %v31, i64 %i1.loop2
+  %v43 = load <8 x float>, ptr %v42, align 4
+  %v44 = fmul <8 x float> %v36, %v43
+  %v45 = fadd <8 x float> %v44, %v41
+  %v46 = getelementptr float, ptr %v6, i64 %i1.loop2
+  store <8 x float> %v45, ptr %v46, align 4
   br label %loopnext2
 loopnext2:
   %i1.loop2.next = add nsw i64 %i1.loop2, 8
   %i1.loop2.more = icmp slt i64 %i1.loop2.next, %v4
   br i1 %i1.loop2.more, label %loop2, label %rest2
 head2:
-  call void @llvm.prefetch.p0(ptr %v21, i32 1, i32 3, i32 1)
+  call void @llvm.prefetch.p0(ptr %v25, i32 1, i32 3, i32 1)
   store i64 0, ptr %start2
   store i64 %v13, ptr %stop2
   store i1 true, ptr %again2
@@ -87,14 +91,14 @@ whole2:
   br label %stream2
 stream2:
   %i1.stream2 = phi i64 [ %v13, %whole2 ], [ %i1.stream2.next, %streamnext2 ]
-  %v43 = getelementptr float, ptr %v24, i64 %i1.stream2
-  %v44 = load <8 x float>, ptr %v43, align 4
-  %v45 = getelementptr float, ptr %v27, i64 %i1.stream2
-  %v46 = load <8 x float>, ptr %v45, align 4
-  %v47 = fmul <8 x float> %v32, %v46
-  %v48 = fadd <8 x float> %v47, %v44
-  %v49 = getelementptr float, ptr %v6, i64 %i1.stream2
-  store <8 x float> %v48, ptr %v49, align 32, !nontemporal !0
+  %v47 = getelementptr float, ptr %v28, i64 %i1.stream2
+  %v48 = load <8 x float>, ptr %v47, align 4
+  %v49 = getelementptr float, ptr %v31, i64 %i1.stream2
+  %v50 = load <8 x float>, ptr %v49, align 4
+  %v51 = fmul <8 x float> %v36, %v50
+  %v52 = fadd <8 x float> %v51, %v48
+  %v53 = getelementptr float, ptr %v6, i64 %i1.stream2
+  store <8 x float> %v52, ptr %v53, align 32, !nontemporal !0
   br label %streamnext2
 streamnext2:
   %i1.stream2.next = add nsw i64 %i1.stream2, 8
@@ -109,19 +113,19 @@ rest2:
 tail2:
   %tail2.start = load i64, ptr %start2
   %tail2.stop = load i64, ptr %stop2
-  %v50 = sub i64 %tail2.stop, %tail2.start
-  %v51 = trunc i64 %v50 to i32
-  %v53 = insertelement <8 x i32> poison, i32 %v51, i64 0
-  %v54 = shufflevector <8 x i32> %v53, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v55 = icmp ult <8 x i32> %v52, %v54
-  %v56 = getelementptr float, ptr %v24, i64 %tail2.start
-  %v57 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v56, i32 4, <8 x i1> %v55, <8 x float> zeroinitializer)
-  %v58 = getelementptr float, ptr %v27, i64 %tail2.start
-  %v59 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v58, i32 4, <8 x i1> %v55, <8 x float> zeroinitializer)
-  %v60 = fmul <8 x float> %v32, %v59
-  %v61 = fadd <8 x float> %v60, %v57
-  %v62 = getelementptr float, ptr %v6, i64 %tail2.start
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v61, ptr %v62, i32 4, <8 x i1> %v55)
+  %v54 = sub i64 %tail2.stop, %tail2.start
+  %v55 = trunc i64 %v54 to i32
+  %v57 = insertelement <8 x i32> poison, i32 %v55, i64 0
+  %v58 = shufflevector <8 x i32> %v57, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v59 = icmp ult <8 x i32> %v56, %v58
+  %v60 = getelementptr float, ptr %v28, i64 %tail2.start
+  %v61 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v60, i32 4, <8 x i1> %v59, <8 x float> zeroinitializer)
+  %v62 = getelementptr float, ptr %v31, i64 %tail2.start
+  %v63 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v62, i32 4, <8 x i1> %v59, <8 x float> zeroinitializer)
+  %v64 = fmul <8 x float> %v36, %v63
+  %v65 = fadd <8 x float> %v64, %v61
+  %v66 = getelementptr float, ptr %v6, i64 %tail2.start
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v65, ptr %v66, i32 4, <8 x i1> %v59)
   %tail2.again = load i1, ptr %again2
   br i1 %tail2.again, label %whole2, label %exit2
 exit2:
