@@ -64,7 +64,7 @@ class CpuPrediction {
     cost.cache_us = line_bytes_ / cache_bytes + torn_bytes_ / facts_.memory_bytes + far_pieces_ * kFarPiece / threads;
     cost.issue_us = std::max(instructions_, divider_) * width() / (facts_.operations * threads);
     // Rows come from memory in the first of several passes, which the others follow.
-    if (facts_.measured && s_.strategy == Strategy::Row)
+    if (s_.strategy == Strategy::Row)
       cost.issue_us = std::max(cost.issue_us, cost.memory_us + cost.issue_us * (passes_ - 1) / passes_);
     cost.latency_us = chain_ * kInstructionsPerCycle * width() / (facts_.operations * threads);
     cost.launch_us = facts_.launch_us + (s_.strategy == Strategy::Split ? facts_.next_launch_us : 0);
@@ -207,8 +207,8 @@ class CpuPrediction {
       if (!joined && in_own_lines(node, index))
         (stored && along_rows() ? torn_bytes_ : line_bytes_) += times * (stored ? 2 : 1) * kCacheLine;
       const DType dtype = graph_.at(node).dtype;
-      if (facts_.measured && (dtype == DType::BF16 || dtype == DType::F16))
-        instructions_ += times * facts_.measured->of(dtype == DType::BF16 ? Fact::Bf16 : Fact::F16) / width();
+      if (dtype == DType::BF16 || dtype == DType::F16)
+        instructions_ += times * facts_.costs->of(dtype == DType::BF16 ? Fact::Bf16 : Fact::F16) / width();
       moved[node] += times * size_of(dtype);
     };
     for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read), false);
@@ -265,16 +265,9 @@ class CpuPrediction {
   }
 
   void find_issue() {
-    double operations = operations_behind(graph_, group_, options_.sizes);
-    if (s_.stencil)
-      operations = static_cast<double>(operations_of(graph_, group_.nodes, options_.sizes)) * s_.stencil->repeated;
-    // What is stored side by side is joined by its stores.
-    if (s_.domain.outputs.size() > group_.outputs.size())
-      for (const NodeId id : group_.nodes)
-        if (graph_.at(id).kind == NodeKind::Concat)
-          operations -= static_cast<double>(operations_of(graph_, {id}, options_.sizes));
-    operations *= 1 + 0.5 * (passes_ - 1);
-    if (facts_.measured && !s_.stencil) operations = measured_operations();
+    const double operations =
+        s_.stencil ? operations_of(graph_, group_.nodes, options_.sizes, *facts_.costs) * s_.stencil->repeated
+                   : all_operations();
     instructions_ += operations * executed_ / points() / width() + begun_ * passes_ * kBegin;
     const auto accumulators = static_cast<double>(s_.domain.reductions.size() + s_.domain.scans.size());
     instructions_ += in_scratch_ * accumulators * executed_ / width();
@@ -288,10 +281,10 @@ class CpuPrediction {
         chain_ = std::max(chain_, times_read(read) / s_.lanes * kChain / 2);
   }
 
-  // Where each operation was measured: cheap ones are done again in passes that need them, others
-  // are kept where a row fits. Divisions that take longer than all the rest are counted beside it.
-  double measured_operations() {
-    const Work work = work_behind(graph_, group_, options_.sizes, *facts_.measured);
+  // Cheap operations are done again in passes that need them, others are kept where a row fits.
+  // Divisions that take longer than all the rest are counted beside it.
+  double all_operations() {
+    const Work work = work_behind(graph_, group_, options_.sizes, *facts_.costs);
     const double again = 1 + 0.5 * (passes_ - 1);
     const double row = static_cast<double>(std::max<int64_t>(1, s_.domain.estimate(true))) * sizeof(float);
     const bool keeps = row * std::max(1.0, static_cast<double>(s_.tile)) <= static_cast<double>(s_.keep_bytes);
@@ -299,7 +292,17 @@ class CpuPrediction {
     // Vectors that are less than a register take as many instructions for fewer elements.
     const double part = axis() ? std::max(1.0, width() / s_.lanes) : 1;
     divider_ = part * work.divider * expensive * executed_ / points() / width();
-    return part * (work.cheap * again + work.expensive * expensive) + scanned();
+    return part * ((work.cheap - joined_by_stores()) * again + work.expensive * expensive) + scanned();
+  }
+
+  // What is stored side by side is joined by its stores.
+  double joined_by_stores() const {
+    double operations = 0;
+    if (s_.domain.outputs.size() > group_.outputs.size())
+      for (const NodeId id : group_.nodes)
+        if (graph_.at(id).kind == NodeKind::Concat)
+          operations += operations_of(graph_, {id}, options_.sizes, *facts_.costs);
+    return operations;
   }
 
   // What running results along the lanes take besides one operation for each element.
@@ -309,7 +312,7 @@ class CpuPrediction {
     for (const Scan& scan : s_.domain.scans) {
       const ReduceKind kind = graph_.at(scan.node).reduce;
       const double cost =
-          facts_.measured->of(kind == ReduceKind::Max || kind == ReduceKind::Min ? Fact::ScanExtreme : Fact::Scan);
+          facts_.costs->of(kind == ReduceKind::Max || kind == ReduceKind::Min ? Fact::ScanExtreme : Fact::Scan);
       sum += points() * std::max(0.0, cost - 1);
     }
     return sum;

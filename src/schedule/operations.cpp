@@ -58,12 +58,17 @@ int repeat_cost(const Graph& graph, const Node& node) {
   return node.op >= Op::Cbrt && node.op <= Op::Erfc ? 20 : node.op == Op::Pow ? 40 : is_float(node.dtype) ? 2 : 1;
 }
 
+// What a node is evaluated for: a reduction for the elements of its argument.
+static const Shape& elements_of(const Graph& graph, NodeId id) {
+  const Node& node = graph.at(id);
+  return graph.at(node.kind == NodeKind::Reduce ? node.args[0] : id).shape;
+}
+
 int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes) {
   int64_t sum = 0;
   for (const NodeId id : nodes) {
     const Node& node = graph.at(id);
-    const Shape& shape = graph.at(node.kind == NodeKind::Reduce ? node.args[0] : id).shape;
-    sum += cost_of(node) * element_count(evaluate(shape, sizes));
+    sum += cost_of(node) * element_count(evaluate(elements_of(graph, id), sizes));
   }
   return sum;
 }
@@ -73,11 +78,31 @@ double default_cost(Op op, DType dtype) {
   return cheap ? 10 : cost_of(op, dtype);
 }
 
+// Whether an integer division is by one number, which becomes multiplications.
+static bool divides_by_constant(const Graph& graph, const Node& node) {
+  NodeId divisor = node.args[1];
+  while (is_view(graph.at(divisor).kind)) divisor = graph.at(divisor).args[0];
+  return graph.at(divisor).kind == NodeKind::Constant;
+}
+
+// What a CPU takes for a division of integers: it divides by numbers that differ element by element,
+// and multiplies 64 bits by 64 in parts.
+static double division_cost(const Graph& graph, const Node& node) {
+  constexpr double kByConstant = 8, kWideByConstant = 70, kAny = 140;
+  return !divides_by_constant(graph, node) ? kAny : size_of(node.dtype) == 8 ? kWideByConstant : kByConstant;
+}
+
+static bool divides_integers(const Node& node) {
+  return node.kind == NodeKind::Elementwise && !is_float(node.dtype) &&
+         (node.op == Op::FloorDiv || node.op == Op::Mod || node.op == Op::Fmod);
+}
+
 // An element of a node, in simple operations on 32 bits.
 static double operations_of_element(const Graph& graph, const Node& node, const Calibration* measured) {
   const bool elementwise = node.kind == NodeKind::Elementwise;
   const double expected = elementwise ? default_cost(node.op, node.dtype) : cost_of(node);
   if (!measured || expected == 0) return expected;
+  if (divides_integers(node) && measured->of(node.op, false) > 0) return division_cost(graph, node);
   const auto or_one = [](double number) { return number > 0 ? number : 1; };
   const DType dtype = node.args.empty() ? node.dtype : graph.at(node.args.back()).dtype;
   const bool wide = size_of(dtype) == 8 || size_of(node.dtype) == 8;
@@ -88,6 +113,17 @@ static double operations_of_element(const Graph& graph, const Node& node, const 
     return (t == DType::BF16 && measured->of(Fact::Bf16) > 0) || (t == DType::F16 && measured->of(Fact::F16) > 0);
   };
   return node.kind == NodeKind::Cast && (converted(dtype) || converted(node.dtype)) ? 0 : computed;
+}
+
+double operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes,
+                     const Calibration& costs) {
+  double sum = 0;
+  for (const NodeId id : nodes) {
+    const Node& node = graph.at(id);
+    sum += operations_of_element(graph, node, &costs) *
+           static_cast<double>(element_count(evaluate(elements_of(graph, id), sizes)));
+  }
+  return sum;
 }
 
 // Calls each(node, evaluations) for what a group computes.
@@ -126,10 +162,10 @@ double operations_behind(const Graph& graph, const Group& group, const SizeBindi
   return total;
 }
 
-Work work_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const Calibration& measured) {
+Work work_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const Calibration& costs) {
   Work work;
   for_evaluations(graph, group, sizes, [&](const Node& node, double times) {
-    const double cost = times * operations_of_element(graph, node, &measured);
+    const double cost = times * operations_of_element(graph, node, &costs);
     const bool divides = node.kind == NodeKind::Elementwise && is_float(node.dtype) &&
                          (node.op == Op::Div || node.op == Op::Sqrt || node.op == Op::Reciprocal);
     if (divides) work.divider += cost;

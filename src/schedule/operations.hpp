@@ -26,6 +26,10 @@ int repeat_cost(const Graph& graph, const Node& node);
 // Machine operations of all these nodes together.
 int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes);
 
+// The same with what operations take, in simple operations on 32 bits.
+double operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes,
+                     const Calibration& costs);
+
 // What a scalar operation on this dtype takes, in simple ones, where nothing is measured:
 // exponentials and logarithms are the cheap ones among functions.
 double default_cost(Op op, DType dtype);
@@ -35,12 +39,12 @@ double default_cost(Op op, DType dtype);
 double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes,
                          const Calibration* measured = nullptr);
 
-// The same where operations were measured, by what a CPU does with them, in simple operations.
+// The same by what a CPU does with them, in simple operations.
 struct Work {
   double divider = 0;    // of divisions and square roots, which a core does beside others
   double expensive = 0;  // of what is kept rather than computed again, a division counting as one
   double cheap = 0;      // of all others
 };
-Work work_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const Calibration& measured);
+Work work_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const Calibration& costs);
 
 }  // namespace smelt::schedule

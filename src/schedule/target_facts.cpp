@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedule/operation_costs.hpp"
 #include "schedule/operations.hpp"
 
 namespace smelt::schedule {
@@ -98,6 +99,7 @@ void take_measured(TargetFacts& facts, const Target& target) {
 TargetFacts facts_of(const Target& target) {
   TargetFacts facts = target.gpu ? of_gpu(target) : of_cpu(target);
   facts.measured = target.measured;
+  facts.costs = facts.measured ? facts.measured.get() : target.gpu ? nullptr : &built_in_costs();
   if (facts.measured) take_measured(facts, target);
   return facts;
 }
@@ -156,6 +158,7 @@ double built_in(const Target& target, size_t place) {
   plain.measured = nullptr;
   plain.threads = target.gpu ? target.threads : 1;
   const TargetFacts facts = facts_of(plain);
+  if (!target.gpu && built_in_costs().numbers[place] > 0) return built_in_costs().numbers[place];
   if (place >= kFactCount) return default_cost(static_cast<Op>((place - kFactCount) / 2), DType::F32);
   switch (static_cast<Fact>(place)) {
     case Fact::FirstCache: return facts.on_chip_bytes;

@@ -36,7 +36,8 @@ struct TargetFacts {
   // The resources of one multiprocessor.
   int64_t registers = 0, shared_bytes = 0;
   int threads = 1, workgroups = 1;
-  std::shared_ptr<const Calibration> measured;  // what of these was, and what operations take; may be empty
+  std::shared_ptr<const Calibration> measured;  // what of these was; may be empty
+  const Calibration* costs = nullptr;           // what operations take; null: default_cost(), on a GPU
   std::array<int64_t, 3> caches{};              // CPU: bytes of its levels
 
   // CPU: microseconds in which so many threads move so many bytes, each array once; the share of

@@ -20,13 +20,18 @@ constexpr const char* kBlockedLatency = "blocks of a one-dimensional correlation
 constexpr const char* kShortRanges = "a concat of ranges shorter than 64 elements is a select for every element";
 constexpr const char* kMasks = "a condition on an index does not shorten a loop";
 constexpr const char* kConcatRead = "a reduced concat loads every array under a condition";
-constexpr const char* kDivision = "a division by a value of the row stays a division of every element";
 constexpr const char* kIndexOperations = "the cost model counts what computes the index of a row for every element";
+constexpr const char* kFunctionsForEach =
+    "functions of every element are computed where the other program has a product";
 constexpr const char* kStoredIndices = "computed indices that several gathers share are stored";
 
 }  // namespace
 
 const std::vector<Differing> kDiffer = {
+    {{"softmax_by_logsumexp", "x: f32[B, C]", kSquare, "softmax(x)", "exp(x - logsumexp(x, axis=1, keepdims=True))"},
+     "cpu",
+     kFunctionsForEach},
+    {{"log_of_softmax", "x: f32[B, C]", kSquare, "log_softmax(x)", "log(softmax(x))"}, "cpu", kFunctionsForEach},
     {{"transposed_layernorm", "x: f32[B, C]", kSquare, "layernorm(x).T", "layernorm(x.T, axis=0)"},
      "gpu cpu",
      kTransposed},
@@ -155,15 +160,6 @@ const std::vector<Differing> kDiffer = {
       "sum(x * one_hot(abs(i) % C, C), axis=1)"},
      "gpu cpu",
      kMasks},
-    {{"softmax_of_halves", "x: bf16[B, C]", kSquare, "softmax(x)",
-      "y = f32(x); e = exp(y - max(y, axis=1, keepdims=True)); return bf16(e / sum(e, axis=1, keepdims=True))"},
-     "cpu",
-     kDivision},
-    {{"layernorm_of_halves", "x: bf16[B, C]; w: bf16[C]", kSquare, "layernorm(x, w)",
-      "y = f32(x); m = mean(y, axis=1)[:, None]; v = mean((y - m)**2, axis=1)[:, None]\n"
-      "return bf16((y - m) / sqrt(v + 1e-5) * f32(w))"},
-     "cpu",
-     kDivision},
     {{"taken_modulo", "x: f32[B, C]", kOdd, "roll(x, -7, axis=1)", "take(x, (arange(C) + 7) % C, axis=1)"},
      "cpu",
      kIndexOperations},

@@ -15,7 +15,6 @@ const std::vector<Spelling> kFunctions = {
      "e = exp(x - max(x, axis=1, keepdims=True)); return e / sum(e, axis=1)[:, None, :]"},
     {"softmax_by_reciprocal", "x: f32[B, C]", kSquare, "softmax(x)",
      "e = exp(x - max(x, axis=1, keepdims=True)); return e * reciprocal(sum(e, axis=1, keepdims=True))"},
-    {"softmax_by_logsumexp", "x: f32[B, C]", kSquare, "softmax(x)", "exp(x - logsumexp(x, axis=1, keepdims=True))"},
     {"log_softmax", "x: f32[B, C]", kSquare, "log_softmax(x)",
      "m = max(x, axis=1, keepdims=True); return x - m - log(sum(exp(x - m), axis=1, keepdims=True))"},
     {"log_softmax_by_logsumexp", "x: f32[B, C]", kOdd, "log_softmax(x)", "x - logsumexp(x, axis=1)[:, None]"},
@@ -172,7 +171,11 @@ const std::vector<Spelling> kFunctions = {
      "a = x[:, 0]; b = x[:, 1]; c = x[:, 2]; d = x[:, 3]\n"
      "return x / sqrt(a*a + b*b + c*c + d*d)[:, None]"},
     // Others.
-    {"log_of_softmax", "x: f32[B, C]", kSquare, "log_softmax(x)", "log(softmax(x))"},
+    {"softmax_of_halves", "x: bf16[B, C]", kSquare, "softmax(x)",
+     "y = f32(x); e = exp(y - max(y, axis=1, keepdims=True)); return bf16(e / sum(e, axis=1, keepdims=True))"},
+    {"layernorm_of_halves", "x: bf16[B, C]; w: bf16[C]", kSquare, "layernorm(x, w)",
+     "y = f32(x); m = mean(y, axis=1)[:, None]; v = mean((y - m)**2, axis=1)[:, None]\n"
+     "return bf16((y - m) / sqrt(v + 1e-5) * f32(w))"},
     {"softmax_scaled", "x: bf16[B, C]", kOdd, "softmax(x * 0.125)", "softmax(x / 8)"},
     {"softmax_of_two_axes", "x: f32[A, B, C]", kOddCube, "softmax(x, axis=(1, 2))",
      "softmax(x.reshape(A, B*C)).reshape(A, B, C)"},

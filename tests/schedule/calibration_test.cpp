@@ -11,6 +11,7 @@
 #include "graph/build.hpp"
 #include "plan/plan.hpp"
 #include "plan/predict.hpp"
+#include "schedule/operations.hpp"
 #include "schedule/target_facts.hpp"
 
 namespace smelt::schedule {
@@ -109,8 +110,9 @@ TEST(Calibrations, RefuseWhatNoMachineDoes) {
     EXPECT_NE(fault_of(target, memory, number), "") << number;
   EXPECT_EQ(fault_of(target, place_of(Fact::Threads), 4096), "");
   // Functions, and f64, differ by more.
-  EXPECT_EQ(fault_of(target, place_of(Op::Sin, true), 20 * 50), "");
-  EXPECT_NE(fault_of(target, place_of(Op::Sin, true), 20 * 101), "");
+  const double sine = built_in(target, place_of(Op::Sin, true));
+  EXPECT_EQ(fault_of(target, place_of(Op::Sin, true), sine * 50), "");
+  EXPECT_NE(fault_of(target, place_of(Op::Sin, true), sine * 101), "");
   for (size_t place = 0; place < kNumbers; ++place) {
     const bool simple = built_in(target, place) <= 0;
     EXPECT_FALSE(simple) << name_of_number(place);
@@ -215,6 +217,25 @@ TEST(Calibrations, HideOperationsBehindDivisions) {
   };
   EXPECT_NEAR(us("x / y"), us("(x + y) * x / (y - x)"), 1e-6);
   EXPECT_GT(us("x / y / x"), 1.9 * us("x / y"));
+}
+
+// Without a calibration a CPU's operations have the costs of one that was measured, by their width.
+TEST(Calibrations, OfOperationsAreBuiltIn) {
+  const auto us = [](const std::string& type, const std::string& value) {
+    return predicted("input x: " + type + "[4096]\ninput y: " + type + "[4096]\nreturn " + value, a_cpu());
+  };
+  EXPECT_GT(us("f64", "sin(x)"), 3 * us("f32", "sin(x)"));
+  EXPECT_GT(us("f64", "pow(x, y)"), 3 * us("f64", "exp(x)"));
+  EXPECT_GT(us("f32", "cummax(x)"), us("f32", "cumsum(x)"));
+  // Integers: by numbers of the program, by those of arrays, and twice as wide.
+  EXPECT_GT(us("i32", "x // y"), 3 * us("i32", "x // 7"));
+  EXPECT_GT(us("i64", "x % 7"), 1.5 * us("i32", "x % 7"));
+  EXPECT_EQ(us("i32", "x // y"), us("i32", "x % y"));
+  // Those of a GPU are not these.
+  Target gpu = a_cpu();
+  gpu.gpu = true;
+  EXPECT_EQ(built_in(gpu, place_of(Op::Sin, true)), default_cost(Op::Sin, DType::F32));
+  EXPECT_EQ(facts_of(gpu).costs, nullptr);
 }
 
 TEST(Calibrations, LeaveSchedulesAsTheyAreWhereNothingIsMeasured) {
