@@ -233,6 +233,19 @@ Value PhasePrinter::load_uniform(const Place& p, std::optional<Value> mask, cons
   return mask ? op("select $C $a, $T $b, $T $c", value.dtype, {*mask, value, *other}) : value;
 }
 
+// How far apart all lanes are, or 0: no other number that differs between them is in the place.
+int64_t PhasePrinter::step_between(const Place& p) const {
+  const auto step = p.offset.coefficient_of(vector_.loop->var);
+  const auto number = step ? step->constant() : std::nullopt;
+  if (!number) return 0;
+  const IntExpr rest = p.offset - IntExpr::symbol(vector_.loop->var) * *number;
+  const auto varies = [&](Symbol s) {
+    const auto at = symbols_.find(s);
+    return s == vector_.loop->var || at == symbols_.end() || at->second.lanes != 0;
+  };
+  return rest.any_symbol(varies) ? 0 : *number;
+}
+
 // Lane by lane, or neighbours.
 Value PhasePrinter::load_lanes(const Place& p, const kernel::LaneAccess& access, std::optional<Value> mask,
                                const std::optional<Value>& other) {
@@ -251,6 +264,11 @@ Value PhasePrinter::load_lanes(const Place& p, const kernel::LaneAccess& access,
   // where the target has no gather.
   if (vector_.tail && (!scattered || mask)) mask = both(mask, vector_.tail, lanes);
   if (mask) mask = splat(*mask, lanes);
+  if (const int64_t step = scattered && guarded && has_masks(p.dtype) ? step_between(p) : 0;
+      step >= 2 && step <= kMostInTail) {
+    const Value value = from_memory(p.dtype, lanes, top(), load_strided(p, step, &*mask));
+    return op("select $C $a, $T $b, $T $c", value.dtype, {*mask, value, *other});
+  }
   IntExpr first = p.offset;
   if (backward) first = first - (lanes - 1);
   Value at = scattered ? lane_pointers(p, guarded) : pointer(p, first);

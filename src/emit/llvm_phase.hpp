@@ -168,7 +168,8 @@ class PhasePrinter {
   int scope_of_load(const Place& place, const kernel::LaneAccess& access) const;
   std::optional<std::string> load_together(const Place& place, const kernel::LaneAccess& access,
                                            const std::vector<bool>* active);
-  std::string load_strided(const Place& place, int64_t step);
+  std::string load_strided(const Place& place, int64_t step, const Value* active = nullptr);
+  int64_t step_between(const Place& p) const;
   std::string load_apart(const Place& p, int64_t step);
   std::string load_pieces(const Place& place, const std::vector<kernel::LaneAccess::Piece>& pieces);
   std::string load_phase(const Place& place, int64_t step, int64_t low, int64_t phase);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
 
 namespace smelt::emit {
@@ -112,16 +113,18 @@ std::string PhasePrinter::load_apart(const Place& p, int64_t step) {
 
 // What lies between neighbours is read too, in whole vectors. Nothing beyond the last lane's
 // element is touched: the last vector ends with it, or in a last step all vectors have a mask.
-std::string PhasePrinter::load_strided(const Place& given, int64_t step) {
+std::string PhasePrinter::load_strided(const Place& given, int64_t step, const Value* active) {
   const int64_t lanes = vector_.lanes;
   const int align = size_of(given.dtype);
   const std::string memory = memory_type(given.dtype), type = vector_of(memory, vector_.lanes);
   Place p = given;
   if (step < 0) {
     p.offset = p.offset + step * (lanes - 1);
+    SMELT_CHECK(!active, "lanes {} elements apart under a mask", step);
     return reversed(here(p), memory, vector_.lanes, load_strided(p, -step));
   }
-  const bool whole = !vector_.tail;
+  const bool whole = !vector_.tail && !active;
+  const std::optional<Value> any = active ? std::optional(any_of(*active)) : std::nullopt;
   const auto part_of = [&](int64_t lane) { return lane * step / lanes; };
   const auto first_of = [&](int64_t part) {
     return part + 1 < step || !whole ? part * lanes : (lanes - 1) * step + 1 - lanes;
@@ -129,6 +132,14 @@ std::string PhasePrinter::load_strided(const Place& given, int64_t step) {
   const auto read = [&](int64_t part) {
     const Value at = pointer(p, p.offset + first_of(part));
     if (whole) return name(here(p), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
+    if (active) {  // of every lane its element, where there is a place to read
+      std::vector<int64_t> order;
+      for (int64_t e = first_of(part); e < first_of(part) + lanes; ++e)
+        order.push_back(e % step == 0 ? e / step : lanes);
+      const std::string mask = shuffle(top(), vector_of("i1", vector_.lanes), active->text, "zeroinitializer", order);
+      const std::string there = name(top(), fmt::format("select i1 {}, ptr {}, ptr %dummy", any->text, at.text));
+      return name(top(), masked_call("load", memory, vector_.lanes, there, align, mask, "zeroinitializer", false));
+    }
     // Elements from here to the last lane's.
     const Value times = op("mul $T $a, $b", DType::I64, {vector_.left, constant(DType::I64, step)});
     const Value left = op("sub $T $a, $b", DType::I64, {times, constant(DType::I64, step - 1 + first_of(part))});
@@ -147,7 +158,7 @@ std::string PhasePrinter::load_strided(const Place& given, int64_t step) {
       order.push_back(part_of(lane) < part ? lane : part_of(lane) > part ? 0 : part == 0 ? place : lanes + place);
     }
     const bool once = part == 0;
-    result = shuffle(here(p), type, once ? next : result, once ? "poison" : next, order);
+    result = shuffle(active ? top() : here(p), type, once ? next : result, once ? "poison" : next, order);
   }
   return result;
 }

@@ -398,6 +398,49 @@ TEST_P(Pointwise, RowsThatAreNotReadHaveAnAddress) {
   }
 }
 
+// Lanes at a distance, of which a condition allows some: what lies before and behind the array is
+// not read, in whole steps and tails.
+template <class T>
+void strided_with_ends(
+    DType dtype, int64_t step, int lanes, const std::function<std::shared_ptr<runtime::Module>(const Kernel&)>& load,
+    const std::function<void(const runtime::Module&, std::vector<void*>, std::vector<int64_t>)>& run) {
+  Maker m;
+  const IntExpr n = m.size("N"_size), count = m.size("M"_size), i = sym("i1"_loop), at = i * step - 3;
+  const int x = m.input(dtype, {n}), out = m.output(dtype, {count});
+  const ExprId place = m.build.index(at);
+  const ExprId inside = m.op(Op::And, {m.op(Op::Ge, {place, m.i64(0)}), m.op(Op::Lt, {place, m.build.index(n)})});
+  const ExprId other = m.build.cast(m.i64(7), dtype);
+  m.phase({grid(1, {vector("i1"_loop, count,
+                           {m.build.store(m.at(out, {i}), m.build.load(m.at(x, {at}), inside, other))}, lanes)})});
+  const auto module = load(m.kernel);
+  for (const int64_t length : {1, 2, 31, 32, 33, 64, 100, 129, 300}) {
+    const int64_t results = length / step + 4;  // the last ones lie behind the array
+    Guarded<T> gx(static_cast<size_t>(length), 1), go(static_cast<size_t>(results), 3);
+    for (int64_t k = 0; k < length; ++k) gx[static_cast<size_t>(k)] = static_cast<T>(k % 113 + 1);
+    run(*module, {gx.data(), go.data()}, {length, results});
+    for (int64_t k = 0; k < results; ++k) {
+      const int64_t from = k * step - 3;
+      const T expected = from < 0 || from >= length ? T(7) : gx[static_cast<size_t>(from)];
+      ASSERT_EQ(go[static_cast<size_t>(k)], expected) << k << " of " << length << " by " << step << ", " << lanes;
+    }
+    ASSERT_TRUE(go.guards_intact());
+  }
+}
+
+TEST_P(Pointwise, LanesAtADistanceThatAConditionAllows) {
+  for (const int bits : {128, 256, 512})
+    for (const int lanes : {16, 32, 48, 64})
+      for (const int64_t step : {2, 3, 4, 5}) {
+        const auto made = [&](const Kernel& kernel) { return load(kernel, bits); };
+        const auto runs = [](const runtime::Module& module, std::vector<void*> arrays, std::vector<int64_t> sizes) {
+          run(module, 0, 1, std::move(arrays), std::move(sizes));
+        };
+        strided_with_ends<float>(DType::F32, step, lanes, made, runs);
+        strided_with_ends<double>(DType::F64, step, lanes, made, runs);
+        strided_with_ends<int8_t>(DType::I8, step, lanes, made, runs);
+      }
+}
+
 // A square of scratch, turned by blocks of every width.
 template <class T>
 void turns(DType dtype, const std::function<std::shared_ptr<runtime::Module>(const Kernel&, int)>& load) {
