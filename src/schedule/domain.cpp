@@ -126,6 +126,17 @@ static Directions directions_along(const Graph& graph, const Domain& domain, con
   return found;
 }
 
+// Whether the elements of one point of the axis are few neighbours, as the bytes of pixels.
+static bool has_short_runs(const Domain& domain, const Axis& axis) {
+  constexpr int64_t kShortRun = 8;
+  int64_t run = 1;
+  for (const Axis* inner = &domain.axes.back(); inner != &axis; --inner) {
+    const auto extent = inner->extent.constant();
+    if (!extent || (run *= *extent) > kShortRun) return false;
+  }
+  return run > 1;
+}
+
 void follow_direction(const Graph& graph, Domain& domain, const SizeBinding& sizes) {
   // Positions are counted, scans run, and moments are measured, in the order of the program.
   const auto ordered = [&](const Reduction& r) { return r.moment || r.online; };
@@ -140,7 +151,11 @@ void follow_direction(const Graph& graph, Domain& domain, const SizeBinding& siz
   for (const Axis& axis : domain.axes) {
     if (axis.extent.is(1)) continue;
     const Directions found = directions_along(graph, domain, sizes, axis.var);
-    if (!(upwards && &axis != &*last ? rows_run_down(found) : lanes_run_down(found))) continue;
+    // Short runs are lanes together: vectors are read in any order, and stored in that of memory.
+    const bool down = has_short_runs(domain, axis) ? found.stored < 0
+                      : upwards && &axis != &*last ? rows_run_down(found)
+                                                   : lanes_run_down(found);
+    if (!down) continue;
     const std::map<Symbol, IntExpr> turned{{axis.var, axis.extent - 1 - axis.value()}};
     const auto turn = [&](Index& index) {
       for (IntExpr& i : index) i = i.substitute(turned, domain.ranges);

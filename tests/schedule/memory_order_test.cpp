@@ -82,6 +82,14 @@ TEST(MemoryOrder, RowsAreReadForwardsUnlessTheirElementsAreNot) {
   EXPECT_EQ(steps("input x: f32[40, 300]\nreturn x[::-1, ::-1] * 2", true), "-1 1") << "as one axis";
 }
 
+// Pixels of a mirrored picture are stored forwards, as pictures of single elements are not.
+TEST(MemoryOrder, ShortRunsAreStoredForwards) {
+  EXPECT_EQ(steps("input x: u8[400, 3]\nreturn x[::-1]", true), "-3 3");
+  EXPECT_EQ(steps("input x: u8[400, 2, 2]\nreturn x[::-1] ^ 1", true), "-4 4");
+  EXPECT_EQ(steps("input x: f32[400, 9]\nreturn x[::-1] * 2", true), "9 -9");
+  EXPECT_EQ(steps("input x: u8[300, 400, 3]\nreturn x[::-1]", true), "1200 -1200");
+}
+
 TEST(MemoryOrder, PositionsAndScansKeepTheirDirection) {
   EXPECT_EQ(steps("input x: f32[40, 300]\nreturn argmax(x[:, ::-1], axis=1)"), "-1 0");
   EXPECT_EQ(steps("input x: f32[40, 300]\nreturn cumsum(x[:, ::-1], axis=1)"), "-1 1");
