@@ -179,7 +179,8 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
     verify(simplified);
   }
   for (const auto& other_form : {plan::with_rolls_in_stencils, plan::with_short_reductions_local})
-    if (auto other = clock.stage("plan", [&] { return other_form(simplified, target); })) simplified = std::move(*other);
+    if (auto other = clock.stage("plan", [&] { return other_form(simplified, target); }))
+      simplified = std::move(*other);
   if (options.settled) target.splits = options.settled->splits;
   std::shared_ptr<Executable::State> state = build(simplified, device, complete, target, times);
   // What spills as one kernel is planned again, as two, as long as that helps.

@@ -161,8 +161,8 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, con
     }
     const Value end = op("add $T $a, $b", t, {address, bytes});
     const Value whole = is_zero(op("and $T $a, $b", t, {end, constant(t, kCacheLine - 1)}));
-    // Where steps are parts of lines, a line of which only some bypass the caches is read and written
-    // twice.
+    // Where steps are parts of lines, a line of which only some bypass the caches is read and
+    // written twice.
     if (line < kCacheLine)
       also(is_zero(op("and $T $a, $b", t, {op("or $T $a, $b", t, {address, end}), constant(t, kCacheLine - 1)})));
     const Value there = define(top(), t, 0, fmt::format("getelementptr i8, ptr {}, i64 {}", at.text, bytes.text));

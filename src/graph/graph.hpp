@@ -188,7 +188,8 @@ bool holds(const Constraint& constraint, const SizeBinding& sizes);
 // Never changes a result, except that a sum of sums adds in another order: no rule that is false
 // for NaN, -0 or infinity.
 Graph simplify(const Graph& graph);
-// Keeps inputs, outputs, and what outputs need: the new numbers of nodes, -1 of those that are gone.
+// Keeps inputs, outputs, and what outputs need: the new numbers of nodes, -1 of those that are
+// gone.
 std::vector<NodeId> drop_unused(Graph& graph);
 // The same with reductions of reductions merged; the inner ones become unused.
 Graph join_reductions(Graph graph);
@@ -216,8 +217,8 @@ std::optional<Graph> with_rolls_continued(const Graph& graph);
 // devices that multiply those faster.
 Graph with_products_in_bf16(Graph graph, const SizeBinding& sizes);
 
-// The same with products of matrices of 8-bit integers as products of f32 where those are exact, for
-// devices with matrix units for halves.
+// The same with products of matrices of 8-bit integers as products of f32 where those are exact,
+// for devices with matrix units for halves.
 Graph with_products_of_bytes(const Graph& graph);
 
 // The reference: op by op, floats in float64 with no rounding in between (an explicit cast to a

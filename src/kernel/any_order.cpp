@@ -5,10 +5,11 @@
 namespace smelt::kernel {
 namespace {
 
-constexpr int kFixedBits = 30;       // of a term, as an integer
-constexpr int kMoreBits = 31;        // of what remains of it, as a second one
+constexpr int kFixedBits = 30;  // of a term, as an integer
+constexpr int kMoreBits = 31;   // of what remains of it, as a second one
 constexpr int64_t kF64Bias = 1023, kF64Mantissa = 52;
-// How infinities are counted: +inf in the lower half of the sum, -inf in the upper one, NaN in both.
+// How infinities are counted: +inf in the lower half of the sum, -inf in the upper one, NaN in
+// both.
 constexpr int64_t kMinusInfinity = int64_t{1} << 32;
 
 }  // namespace
@@ -81,11 +82,12 @@ ExprId ExactSums::total(ExprId x, const std::vector<ExprId>& sums, ExprId top) {
   const ExprId zero = number(DType::I64, 0);
   ExprId whole = sums[0], all = b_.cast(whole, DType::F64), nothing = op(Op::Eq, whole, zero);
   if (words() == 2) {
-    // What the second word has above its bits goes to the first, so that both have the same sign or little between them.
+    // What the second word has above its bits goes to the first, so that both have the same sign or
+    // little between them.
     const ExprId carry = b_.raw(RawOp::Shr, DType::I64, {sums[1], number(DType::I64, kMoreBits)});
     const ExprId rest = op(Op::And, sums[1], number(DType::I64, (int64_t{1} << kMoreBits) - 1));
-    const ExprId fraction = op(Op::Mul, b_.cast(rest, DType::F64),
-                               b_.constant(Scalar::of_float(DType::F64, std::ldexp(1.0, -kMoreBits))));
+    const ExprId fraction =
+        op(Op::Mul, b_.cast(rest, DType::F64), b_.constant(Scalar::of_float(DType::F64, std::ldexp(1.0, -kMoreBits))));
     all = op(Op::Add, b_.cast(op(Op::Add, whole, carry), DType::F64), fraction);
     nothing = op(Op::And, nothing, op(Op::Eq, sums[1], zero));
   }

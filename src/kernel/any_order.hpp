@@ -13,7 +13,8 @@ ExprId to_ordered(Builder& b, ExprId x, bool nan_below);
 ExprId from_ordered(Builder& b, ExprId key, DType dtype);
 
 // Sums: terms are multiples of 2^-30 of the power of two above the largest, of which 2^33 fit 64
-// bits. An f64 takes a second integer, of multiples of 2^-61. Infinities and NaN are counted instead.
+// bits. An f64 takes a second integer, of multiples of 2^-61. Infinities and NaN are counted
+// instead.
 class ExactSums {
  public:
   ExactSums(Builder& b, DType dtype) : b_(b), dtype_(dtype) {}  // f32 or f64

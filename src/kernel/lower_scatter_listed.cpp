@@ -1,5 +1,5 @@
-// Scatters of a GPU into rows of several elements. Which updates each row has is listed first, in any
-// order; then a team of threads takes each row, and joins its updates in registers.
+// Scatters of a GPU into rows of several elements. Which updates each row has is listed first, in
+// any order; then a team of threads takes each row, and joins its updates in registers.
 //
 //   phases 0 to 2: counts[r] = 0; counts[row(j)] += 1 over the updates j, atomically; cursors[r] = the counts before r, by a scan over the
 //     grid
@@ -59,9 +59,8 @@ std::vector<ScatterLowering::Stage> ScatterLowering::stages(const Scattered& s) 
   if (graph_.at(s.id).atomic)
     return {{{s.dtype, Op::Add, builder_.constant(Scalar::of_float(s.dtype, -0.0)),
               [](ExprId x, const auto&) { return x; }}}};
-  std::vector<Stage> made{{{DType::I32, Op::Max, zero(DType::I32), [this, &s](ExprId x, const auto&) {
-                              return ExactSums(builder_, s.dtype).exponent(x);
-                            }}},
+  std::vector<Stage> made{{{DType::I32, Op::Max, zero(DType::I32),
+                            [this, &s](ExprId x, const auto&) { return ExactSums(builder_, s.dtype).exponent(x); }}},
                           {}};
   for (int w = 0; w < ExactSums(builder_, s.dtype).words(); ++w)
     made[1].push_back({DType::I64, Op::Add, zero(DType::I64), [this, &s, w](ExprId x, const auto& tops) {
@@ -227,37 +226,41 @@ void ScatterLowering::join_short_rows(const Scattered& s, const Lists& lists) {
 
 void ScatterLowering::join_long_rows(const Scattered& s, const Lists& lists, size_t stage) {
   const Symbol p = Symbol::loop("part_of");
-  over_teams(s, p, ceildiv(s.updates, kPartOfList), [&](const IntExpr& part, const Piece& columns, Ranges around,
-                                                  std::vector<Stmt>& body) {
-    const IntExpr first = part * kPartOfList, column = columns.first + IntExpr::symbol(kLane);
-    ExprId row_of_first = kNoExpr;
-    for (const IntExpr& place : {first, min(first + (kPartOfList - 1), s.updates)}) {
-      evaluator_.enter(&body, &around);
-      const ExprId listed = builder_.cast(builder_.load({false, lists.list, {place}}), DType::I64);
-      const IntExpr update = evaluator_.as_index(listed, s.updates);
-      const ExprId found = scatter_row(s, update, evaluator_.ranges());
-      const IntExpr row = evaluator_.as_index(found, s.rows);
-      const Row here = row_of_lists(s, lists, row);
-      around = evaluator_.ranges();
-      ExprId joins = here.is_long;
-      if (row_of_first != kNoExpr) joins = builder_.apply(Op::And, {joins, builder_.apply(Op::Ne, {found, row_of_first})});
-      row_of_first = found;
-      const IntExpr begin = max(first, here.listed.first);
-      const Piece listed_here{begin, min(first + kPartOfList, here.listed.first + here.listed.length) - begin};
-      std::vector<Stmt> inside;
-      append(inside, lanes_of(kLane, columns.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
-               const Index at = s.at(row, column, ranges);
-               std::vector<ExprId> before;
-               if (stage > 0)
-                 for (const int param : lists.values[stage - 1]) before.push_back(builder_.load({false, param, at}));
-               const auto values =
-                   joined_updates(s, lists, lists.stages[stage], before, listed_here, column, ranges, into);
-               for (size_t v = 0; v < values.size(); ++v)
-                 into.push_back(store_atomic({false, lists.values[stage][v], at}, lists.stages[stage][v].op, values[v]));
-             }));
-      body.push_back(If{joins, std::move(inside)});
-    }
-  });
+  over_teams(
+      s, p, ceildiv(s.updates, kPartOfList),
+      [&](const IntExpr& part, const Piece& columns, Ranges around, std::vector<Stmt>& body) {
+        const IntExpr first = part * kPartOfList, column = columns.first + IntExpr::symbol(kLane);
+        ExprId row_of_first = kNoExpr;
+        for (const IntExpr& place : {first, min(first + (kPartOfList - 1), s.updates)}) {
+          evaluator_.enter(&body, &around);
+          const ExprId listed = builder_.cast(builder_.load({false, lists.list, {place}}), DType::I64);
+          const IntExpr update = evaluator_.as_index(listed, s.updates);
+          const ExprId found = scatter_row(s, update, evaluator_.ranges());
+          const IntExpr row = evaluator_.as_index(found, s.rows);
+          const Row here = row_of_lists(s, lists, row);
+          around = evaluator_.ranges();
+          ExprId joins = here.is_long;
+          if (row_of_first != kNoExpr)
+            joins = builder_.apply(Op::And, {joins, builder_.apply(Op::Ne, {found, row_of_first})});
+          row_of_first = found;
+          const IntExpr begin = max(first, here.listed.first);
+          const Piece listed_here{begin, min(first + kPartOfList, here.listed.first + here.listed.length) - begin};
+          std::vector<Stmt> inside;
+          append(inside, lanes_of(kLane, columns.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
+                   const Index at = s.at(row, column, ranges);
+                   std::vector<ExprId> before;
+                   if (stage > 0)
+                     for (const int param : lists.values[stage - 1])
+                       before.push_back(builder_.load({false, param, at}));
+                   const auto values =
+                       joined_updates(s, lists, lists.stages[stage], before, listed_here, column, ranges, into);
+                   for (size_t v = 0; v < values.size(); ++v)
+                     into.push_back(
+                         store_atomic({false, lists.values[stage][v], at}, lists.stages[stage][v].op, values[v]));
+                 }));
+          body.push_back(If{joins, std::move(inside)});
+        }
+      });
 }
 
 void ScatterLowering::finish_long_rows(const Scattered& s, const Lists& lists) {

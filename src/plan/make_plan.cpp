@@ -329,7 +329,8 @@ class Planner {
         if (!parts_.reads(g, s)) paid += parts_.edges().bytes(parts_.graph(), s);
     }
     for (NodeId s : needed)  // what only lived on chip so far must be stored now
-      if (lives_with(s, id) && !(stops == Stops::AtStored && is_stored(s))) paid += parts_.edges().bytes(parts_.graph(), s);
+      if (lives_with(s, id) && !(stops == Stops::AtStored && is_stored(s)))
+        paid += parts_.edges().bytes(parts_.graph(), s);
     return paid < saved;
   }
 

@@ -43,7 +43,8 @@ bool leave_in_other_loops(const Graph& before, const std::vector<FusionGroup>& g
 
 std::optional<Graph> with_short_reductions_local(const Graph& graph, const Options& options) {
   const bool chooses = options.fuse && options.depth == 0 && options.tuning == Tuning{} && options.splits.empty();
-  if (!chooses || (options.target.plain && !options.target.gpu) || graph.nodes.size() > kMostPlannedTwice) return std::nullopt;
+  if (!chooses || (options.target.plain && !options.target.gpu) || graph.nodes.size() > kMostPlannedTwice)
+    return std::nullopt;
   Graph local = graph;
   bool found = false;
   for (Node& node : local.nodes)

@@ -21,8 +21,8 @@ constexpr int kScatterWorkgroup = 256, kLanesOfGpu = 4;
 // What a workgroup may join in shared memory, so that several of them fit a multiprocessor; and
 // where it has more of it than the least that devices have.
 constexpr int64_t kOnChipBytes = 32 << 10, kLargeOnChipBytes = 64 << 10;
-// From so many bytes of a row and elements of all rows or updates on, each row takes its own updates, which
-// are listed before: one by one they would meet in memory.
+// From so many bytes of a row and elements of all rows or updates on, each row takes its own
+// updates, which are listed before: one by one they would meet in memory.
 constexpr int64_t kListedBytes = 32, kListedElements = 1 << 18;
 // What finds a row is computed again by every part of the rows.
 constexpr int kMostIndexCost = 40;

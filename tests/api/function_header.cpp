@@ -435,8 +435,8 @@ const std::vector<Part>& parts() {
   return *made;
 }
 
-// Functions with several results are written by hand; C++ has loops instead of range(); slice() of a subscript is in index.hpp,
-// gradients of functions are in gradient.hpp.
+// Functions with several results are written by hand; C++ has loops instead of range(); slice() of
+// a subscript is in index.hpp, gradients of functions are in gradient.hpp.
 bool by_hand(const Function& f) {
   return one_of(f.row.name,
                 {"split", "tensordot", "max_and_argmax", "slice", "range", "gradient", "value_and_gradient", "vjp"});

@@ -94,7 +94,8 @@ void check(const Case& c, float x, int& failures) {
   }
 }
 
-// Bases and exponents of every size, and those whose powers are near 1 or near the ends of the range.
+// Bases and exponents of every size, and those whose powers are near 1 or near the ends of the
+// range.
 TEST(ExpandGpu, Powers) {
   namespace gpu = expand::gpu;
   int failures = 0;
@@ -105,7 +106,8 @@ TEST(ExpandGpu, Powers) {
     for (const float computed : {computed_exactly, plain ? gpu::power(Noisy(x), Noisy(y)).v : computed_exactly}) {
       const double error = ulp_error_f32(computed, exact);
       if (error <= 4 || ++failures > 9) continue;
-      ADD_FAILURE() << "pow(" << x << ", " << y << ") gives " << computed << ", not " << exact << ": " << error << " ULP";
+      ADD_FAILURE() << "pow(" << x << ", " << y << ") gives " << computed << ", not " << exact << ": " << error
+                    << " ULP";
     }
   };
   std::mt19937 random(5);
@@ -117,7 +119,8 @@ TEST(ExpandGpu, Powers) {
     compare(std::fabs(x), to * 127 / static_cast<float>(std::log2(std::fabs(x))));
     compare(x, static_cast<float>(static_cast<int>(random() % 9) - 4));
   }
-  const float special[] = {0, -0.0f, 1, -1, 0.5f, 2, 3, -3, 1e-40f, 3e38f, HUGE_VALF, -HUGE_VALF, std::nanf(""), 0x1p24f, 16777215, -0.5f};
+  const float special[] = {0,      -0.0f, 1,         -1,         0.5f,          2,       3,        -3,
+                           1e-40f, 3e38f, HUGE_VALF, -HUGE_VALF, std::nanf(""), 0x1p24f, 16777215, -0.5f};
   for (const float x : special)
     for (const float y : special) compare(x, y);
 }

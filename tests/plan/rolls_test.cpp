@@ -20,7 +20,8 @@ TEST(RollsInStencils, StepsOfAPeriodicStencilAreFewerKernels) {
   const Graph graph = graph_of(
       "input u: f32[4096, 4096]\n"
       "def step(u):\n"
-      "  return u + 0.1 * (roll(u, 1, axis=0) + roll(u, -1, axis=0) + roll(u, 1, axis=1) + roll(u, -1, axis=1) - 4 * u)\n"
+      "  return u + 0.1 * (roll(u, 1, axis=0) + roll(u, -1, axis=0) + roll(u, 1, axis=1) + roll(u, -1, axis=1) - 4 * "
+      "u)\n"
       "return step(step(u))\n");
   const auto continued = with_rolls_in_stencils(graph, for_gpu());
   ASSERT_TRUE(continued);

@@ -79,14 +79,15 @@ SMELT_HD V power(V magnitude, V y) {
   const auto f = parts.fraction, d = f + like(y, 2), inverse = reciprocal(d);
   const auto s = f * inverse, square = s * s, cube = s * square;
   const auto s_low = fma(-s, f - (d - like(y, 2)), fma(-s, d, f)) * inverse;
-  const auto tail = fma(cube, horner(square, 0x1.555556p-2, 0x1.9996bap-3, 0x1.2576cep-3, 0x1.ac95a6p-4),
-                        fma(s_low, square, s_low));
+  const auto tail =
+      fma(cube, horner(square, 0x1.555556p-2, 0x1.9996bap-3, 0x1.2576cep-3, 0x1.ac95a6p-4), fma(s_low, square, s_low));
   const auto series = s + tail, series_low = tail - (series - s), factor = like(y, 0x1.715476p+1);
   const auto of_m = series * factor, sum = parts.exponent + of_m;
   const auto of_m_low = fma(series_low, factor, fma(series, like(y, 0x1.4ae0cp-25), fma(series, factor, -of_m)));
   const auto low = of_m_low + (of_m - (sum - parts.exponent));
   const auto finite = select(magnitude < like(y, kInfinity), sum, magnitude);
-  const auto logarithm = select(magnitude > like(y, 0), finite, select(magnitude < like(y, 1), like(y, -kInfinity), magnitude));
+  const auto logarithm =
+      select(magnitude > like(y, 0), finite, select(magnitude < like(y, 1), like(y, -kInfinity), magnitude));
   const auto product = y * logarithm;
   const auto error = fma(y, low, fma(y, logarithm, -product));
   const auto exponent = power_exponent(product, 1);
