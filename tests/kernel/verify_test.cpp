@@ -178,6 +178,34 @@ TEST(Verify, MaskOfAStore) {
   }
 }
 
+// Appended to a temporary, by a cursor that is an integer of another one, on a GPU.
+TEST(Verify, CursorsOfAppendedElements) {
+  struct Case {
+    ParamKind list, cursor;
+    DType counts;
+    int64_t cursors;
+    Dialect dialect;
+  };
+  const auto found = [](const Case& c) {
+    Sample s;
+    s.kernel.dialect = c.dialect;
+    const int list = s.array(c.list, DType::F32, {8}), cursor = s.array(c.cursor, c.counts, {c.cursors});
+    s.phase(grid("i0"_loop, 8, {append_by({false, cursor, {i}}, {false, list, {0}}, s.f32(1))}));
+    if (c.dialect != Dialect::Portable) s.kernel.phases[0].team = {32, 32};
+    return fault(s.kernel);
+  };
+  const Case right{ParamKind::Temporary, ParamKind::Temporary, DType::I32, 8, Dialect::Gpu};
+  EXPECT_EQ(found(right), "");
+  for (const auto& change : std::vector<std::function<void(Case&)>>{
+           [](Case& c) { c.list = ParamKind::Output; }, [](Case& c) { c.cursor = ParamKind::Input; },
+           [](Case& c) { c.counts = DType::F32; }, [](Case& c) { c.counts = DType::U8; },
+           [](Case& c) { c.cursors = 7; }, [](Case& c) { c.dialect = Dialect::Portable; }}) {
+    Case wrong = right;
+    change(wrong);
+    EXPECT_NE(found(wrong), "");
+  }
+}
+
 // A reduction split into chunks whose number is known at launch only.
 TEST(Verify, LaunchSizes) {
   for (const bool guarded : {true, false}) {

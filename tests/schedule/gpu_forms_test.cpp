@@ -60,6 +60,36 @@ TEST(GpuForms, ShortRowsAreOfThreads) {
   EXPECT_EQ(Planned("input x: f32[1000000, 9]\nreturn sum(x, axis=1)\n").only().strategy, Strategy::Row);
 }
 
+// Rows of 32 bytes and more have lists of their updates; no sum of floats goes through all of them
+// in order.
+TEST(GpuForms, UpdatesAreListedByTheirRows) {
+  const auto form = [](const std::string& row, const std::string& name) {
+    const std::string of = row.empty() ? "" : ", " + row;
+    return Planned("input x: f32[100000" + of + "]\ninput i: i64[400000]\ninput u: f32[400000" + of + "]\nreturn " +
+                   name + "\n")
+        .only()
+        .scatter;
+  };
+  EXPECT_EQ(form("64", "scatter_add(x, i, u)"), ScatterForm::Listed);
+  EXPECT_EQ(form("1000", "scatter_add(x, i, u)"), ScatterForm::Listed);
+  EXPECT_EQ(form("64", "scatter_max(x, i, u)"), ScatterForm::Listed);
+  EXPECT_EQ(form("2", "scatter_add(x, i, u)"), ScatterForm::Exact);
+  EXPECT_EQ(form("", "scatter_add(f64(x), i, f64(u))"), ScatterForm::Exact);
+  EXPECT_EQ(form("", "scatter_max(x, i, u)"), ScatterForm::Atomic);
+  EXPECT_EQ(form("64", "scatter_mul(x, i, u)"), ScatterForm::Ranges);
+}
+
+// The columns of a product are the axis along which its result lies in memory.
+TEST(GpuForms, ColumnsLieAlongTheResult) {
+  const auto columns = [](const char* result) {
+    const Schedule s = Planned("input a: f32[2000, 300]\ninput b: f32[300, 700]\nreturn " + std::string(result)).only();
+    EXPECT_TRUE(s.product);
+    return s.product ? s.domain.axes[static_cast<size_t>(s.product->columns[0])].estimate : 0;
+  };
+  EXPECT_EQ(columns("a @ b"), 700);
+  EXPECT_EQ(columns("(a @ b).T"), 2000);
+}
+
 TEST(GpuForms, SumsOfFewGroupsAreMadeOnChip) {
   const auto on_chip = [](int groups, const char* kind) {
     return Planned("input x: " + std::string(kind) + "[500000, 16]\ninput k: i64[500000]\nreturn segment_sum(x, k, " +
