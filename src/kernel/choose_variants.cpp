@@ -34,6 +34,13 @@ IntExpr bound_of_atom(const Kernel& kernel, const IntExpr::Atom& a, const IntExp
   return itself;
 }
 
+// What bounds an extent that the data say; null where they do not.
+const IntExpr* bound_from_data(const Kernel& kernel, const IntExpr& extent) {
+  for (const IndexLocal& l : kernel.index_locals)
+    if (extent == IntExpr::symbol(Symbol::local(l.local))) return &l.extent;
+  return nullptr;
+}
+
 // A bound over the sizes: min(tile, what is left) is at most the tile. The expression is never
 // negative, nor is a part of it.
 IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e) {
@@ -57,18 +64,23 @@ bool multiplies(const std::vector<Stmt>& body) {
   return std::any_of(body.begin(), body.end(), [](const Stmt& s) { return s.is<Matrix>(); });
 }
 
-// Points of the loops, a bound over the sizes.
-IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
+// Points of the loops, a bound over the sizes. Loops of as many iterations as the data say go
+// through elements of arrays, whatever their place among all points: `apart` becomes at least
+// theirs.
+IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body, IntExpr& apart) {
   IntExpr most = 1;
   for (const Stmt& s : body) {
     const auto* body = body_of(s);
     if (!body) continue;
-    const IntExpr inside = points(kernel, *body);
+    const IntExpr inside = points(kernel, *body, apart);
     // What meets the condition of an Each names an element of an array, whatever its place among
     // all of them.
     if (const auto* each = s.get_if<Each>())
       most = max(most, max(bound_over_sizes(kernel, each->extent), inside));
-    else if (const auto* loop = s.get_if<Loop>(); loop && loop->kind == LoopKind::Serial && multiplies(loop->body))
+    else if (const auto* loop = s.get_if<Loop>();
+             const auto* bound = loop ? bound_from_data(kernel, loop->extent) : nullptr)
+      apart = max(apart, bound_over_sizes(kernel, *bound)), most = max(most, inside);
+    else if (loop && loop->kind == LoopKind::Serial && multiplies(loop->body))
       most = max(most, max(bound_over_sizes(kernel, loop->extent), inside));  // its elements are those of arrays
     else if (loop)
       most = max(most, max(bound_over_sizes(kernel, loop->extent), 1) * inside);
@@ -80,7 +92,9 @@ IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
 
 // What must hold so that 32-bit indices do; empty when it always does. False when it never does.
 bool narrow_if(const Kernel& kernel, const Phase& phase, std::vector<IntExpr>& conditions) {
-  std::vector<IntExpr> counts{points(kernel, phase.body)};
+  IntExpr apart = 1;
+  std::vector<IntExpr> counts{points(kernel, phase.body, apart)};
+  counts.push_back(apart);
   for (const Param& p : kernel.params)
     if (p.kind != ParamKind::Size) counts.push_back(p.dims.empty() ? IntExpr(1) : p.dims[0] * p.strides[0]);
   for (const Expr& e : kernel.exprs)

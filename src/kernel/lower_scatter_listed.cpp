@@ -231,7 +231,7 @@ void ScatterLowering::join_long_rows(const Scattered& s, const Lists& lists, siz
       [&](const IntExpr& part, const Piece& columns, Ranges around, std::vector<Stmt>& body) {
         const IntExpr first = part * kPartOfList, column = columns.first + IntExpr::symbol(kLane);
         ExprId row_of_first = kNoExpr;
-        for (const IntExpr& place : {first, min(first + (kPartOfList - 1), s.updates)}) {
+        for (const IntExpr& place : {first, max(0, min(first + (kPartOfList - 1), s.updates - 1))}) {
           evaluator_.enter(&body, &around);
           const ExprId listed = builder_.cast(builder_.load({false, lists.list, {place}}), DType::I64);
           const IntExpr update = evaluator_.as_index(listed, s.updates);

@@ -106,8 +106,6 @@ void for_gpu(const Node& node, const Sizes& sizes, const Target& target, Schedul
     s.unroll = 2;
   }
   if (s.scatter == ScatterForm::Listed) {
-    // What finds an update is computed once for the lanes of a thread.
-    if (s.lanes == kLanesOfGpu && width && *width % (2 * kLanesOfGpu) == 0) s.lanes *= 2, s.unroll = 1;
     s.tile = int64_t{s.team} * s.lanes * s.unroll;
     const int64_t threads = ceil_of(sizes.columns, s.lanes), blocks = ceil_of(threads, kScatterWorkgroup);
     s.team = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(ceil_of(threads, blocks))));
