@@ -160,8 +160,8 @@ ROWS = [
         "dst": "below=1000003:i32[E]"}, "return scatter_min(d, dst, d[src] + w)", torch_relax),
     Row("graphs", "coo_times_16_columns_f64", {"v": "f64[E=3000000]", "row": "below=200000:i32[E]", "col": "below=100000:i32[E]", "x": "f64[100000,16]"},
         "return scatter_add(zeros((200000, 16), f64), row, v[:, None] * x[col])", torch_coo_product),
-    Row("graphs", "trans_e_scores_100", {"ent": "f32[500000,100]", "rel": "f32[1000,100]", "h": "below=500000:i32[N=600000]", "r": "below=1000:i32[N]",
-        "o": "below=500000:i32[N]"}, "return sum(abs(ent[h] + rel[r] - ent[o]), axis=1)", torch_trans_e),
+    Row("graphs", "trans_e_scores_100", {"ent": "f32[450000,100]", "rel": "f32[1000,100]", "h": "below=450000:i32[N=600000]", "r": "below=1000:i32[N]",
+        "o": "below=450000:i32[N]"}, "return sum(abs(ent[h] + rel[r] - ent[o]), axis=1)", torch_trans_e),
     Row("graphs", "edge_conv_20_neighbours", {"x": "f32[B=64,2048,16]", "idx": "below=1024:i32[B,2048,20]", "w": "f32[16,32]", "v": "f32[16,32]"},
         "b, n, c = x.shape\nflat = idx + i32(n) * arange(b, dtype=i32)[:, None, None]\nnear = take(x.reshape(b * n, c), flat, axis=0)\n"
         "return max(relu((near - x[:, :, None]) @ w + (x @ v)[:, :, None]), axis=2)", torch_edge_conv),
