@@ -205,6 +205,12 @@ Prediction predict(const Graph& graph, const Plan& plan, const Options& options)
   return prediction;
 }
 
+bool compares_forms(const Graph& graph, const Options& options) {
+  constexpr size_t kMostPlannedTwice = 1000;
+  return options.fuse && options.depth == 0 && options.tuning == Tuning{} && options.splits.empty() &&
+         graph.nodes.size() <= kMostPlannedTwice;
+}
+
 bool is_faster(const Graph& other, const Plan& other_plan, const Graph& graph, const Plan& plan, Options options) {
   constexpr double kWorthIt = 0.9;  // of the time of the graph as it is
   if (!options.target.gpu) options.target.threads = schedule::kThreadsOfACpu;

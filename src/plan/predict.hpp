@@ -22,6 +22,9 @@ struct Prediction {
 // For the sizes among the options.
 Prediction predict(const Graph& graph, const Plan& plan, const Options& options);
 
+// Whether other forms of the graph are planned too: the plan is the planner's own to choose, and
+// two of them take little time.
+bool compares_forms(const Graph& graph, const Options& options);
 // Whether another form of a graph, planned so, is predicted to take clearly less. The threads at
 // hand do not decide: they must not change the order of sums.
 bool is_faster(const Graph& other, const Plan& other_plan, const Graph& graph, const Plan& plan, Options options);

@@ -7,9 +7,7 @@
 namespace smelt::plan {
 
 std::optional<Graph> with_rolls_in_stencils(const Graph& graph, const Options& options) {
-  constexpr size_t kMostNodes = 1000;  // of graphs that are planned twice for this
-  const bool chooses = options.fuse && options.depth == 0 && options.tuning == Tuning{} && options.splits.empty();
-  if (!chooses || graph.nodes.size() > kMostNodes) return std::nullopt;
+  if (!compares_forms(graph, options)) return std::nullopt;
   std::optional<Graph> continued = with_rolls_continued(graph);
   if (!continued) return std::nullopt;
   continued = simplify(*continued);

@@ -8,8 +8,6 @@ namespace smelt::plan {
 namespace {
 
 constexpr int64_t kMostWrittenOut = 9;
-// Graphs that are planned twice for this.
-constexpr size_t kMostPlannedTwice = 1000;
 constexpr int kMostPlans = 2;
 
 bool is_short(const Graph& graph, const Node& reduce) {
@@ -42,9 +40,7 @@ bool leave_in_other_loops(const Graph& before, const std::vector<FusionGroup>& g
 }  // namespace
 
 std::optional<Graph> with_short_reductions_local(const Graph& graph, const Options& options) {
-  const bool chooses = options.fuse && options.depth == 0 && options.tuning == Tuning{} && options.splits.empty();
-  if (!chooses || (options.target.plain && !options.target.gpu) || graph.nodes.size() > kMostPlannedTwice)
-    return std::nullopt;
+  if (!compares_forms(graph, options) || (options.target.plain && !options.target.gpu)) return std::nullopt;
   Graph local = graph;
   bool found = false;
   for (Node& node : local.nodes)
