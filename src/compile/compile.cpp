@@ -15,6 +15,7 @@
 #include "plan/channels_last.hpp"
 #include "plan/predict.hpp"
 #include "plan/rolls.hpp"
+#include "plan/scan_ends.hpp"
 #include "plan/short_reductions.hpp"
 #include "plan/turned_copies.hpp"
 #include "schedule/schedule.hpp"
@@ -178,7 +179,8 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
     target.splits = std::move(copied->splits);
     verify(simplified);
   }
-  for (const auto& other_form : {plan::with_rolls_in_stencils, plan::with_short_reductions_local})
+  for (const auto& other_form :
+       {plan::with_rolls_in_stencils, plan::with_scan_ends_in_rows, plan::with_short_reductions_local})
     if (auto other = clock.stage("plan", [&] { return other_form(simplified, target); }))
       simplified = std::move(*other);
   if (options.settled) target.splits = options.settled->splits;

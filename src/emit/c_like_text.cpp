@@ -153,6 +153,10 @@ std::string raw(const CLike& as, UsedHelpers& used, kernel::RawOp op, DType from
     case kernel::RawOp::Quotient: return call("quotient");
     case kernel::RawOp::InverseRoot: return call("inverse_root");
     case kernel::RawOp::Root: return call("root");
+    case kernel::RawOp::Tangent: return call("tangent");
+    case kernel::RawOp::TruncatedRemainder: return call("truncated_remainder");
+    case kernel::RawOp::FlooredRemainder: return call("floored_remainder");
+    case kernel::RawOp::FlooredQuotient: return call("floored_quotient");
     case kernel::RawOp::SaturatedFma: return call("saturated_fma");
     case kernel::RawOp::Sine: return call("sine");
     case kernel::RawOp::Cosine: return call("cosine");

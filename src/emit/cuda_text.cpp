@@ -360,6 +360,52 @@ SMELT_INLINE float square_root(float x) {
 })"},
       {{"sine"}, R"(SMELT_INLINE float sine(float x) { return sinf(x); })"},
       {{"cosine"}, R"(SMELT_INLINE float cosine(float x) { return cosf(x); })"},
+      {{"tangent"}, R"(SMELT_INLINE float tangent(float x) { return tanf(x); })"},
+      {{"far_remainder"},
+       R"(// Long code, for what is rare: once for all elements of a thread.
+__device__ __noinline__ float far_remainder(float x, float b) { return fmodf(x, b); })"},
+      {{"remainder_near_zero"},
+       R"(// x = whole * b + rest with |rest| < |b|, exactly, unless `exact` is false: then `whole` is large, or b 0, or one not finite.
+struct Remainder {
+  float whole, rest;
+  bool exact;
+};
+SMELT_INLINE Remainder remainder_near_zero(float x, float b) {
+  const float kRounding = 12582912.0f;  // 1.5 * 2^23: what is added to it is rounded to an integer
+  const float whole = fmaf(x, reciprocal(b), kRounding) - kRounding, rest = fmaf(-whole, b, x);
+  return {whole, rest, fabsf(whole) < 2097152.0f && fabsf(rest) < fabsf(b)};
+})",
+       {"reciprocal"}},
+      {{"truncated_remainder"},
+       R"(SMELT_INLINE float truncated_remainder(float x, float b) {
+  const Remainder r = remainder_near_zero(x, b);
+  if (!r.exact) return far_remainder(x, b);
+  return copysignf(r.rest != 0 && (r.rest < 0) != (x < 0) ? fabsf(b) - fabsf(r.rest) : r.rest, x);
+})",
+       {"remainder_near_zero", "far_remainder"}},
+      {{"floored_remainder"},
+       R"(SMELT_INLINE float floored_remainder(float x, float b) {
+  const Remainder r = remainder_near_zero(x, b);
+  const float rest = r.exact ? r.rest : far_remainder(x, b);
+  return rest == 0 ? copysignf(0.0f, b) : (rest < 0) != (b < 0) ? rest + b : rest;
+})",
+       {"remainder_near_zero", "far_remainder"}},
+      {{"far_quotient"}, R"(__device__ __noinline__ float far_quotient(float x, float b) {
+  const float whole = floorf(x / b);
+  if (b == 0) return whole;
+  if (fabsf(x) == __int_as_float(0x7f800000)) return x - x;
+  const float rest = fabsf(b) == __int_as_float(0x7f800000) ? x : fmaf(-whole, b, x);
+  return rest != 0 && (rest < 0) != (b < 0) ? whole - 1 : whole;
+})"},
+      {{"floored_quotient"},
+       R"(SMELT_INLINE float floored_quotient(float x, float b) {
+  const Remainder r = remainder_near_zero(x, b);
+  if (!r.exact) return far_quotient(x, b);
+  const float whole = r.rest != 0 && (r.rest < 0) != (b < 0) ? r.whole - 1 : r.whole;
+  const int sign = (__float_as_int(x) ^ __float_as_int(b)) & 0x80000000;
+  return __int_as_float((__float_as_int(whole) & 0x7fffffff) | sign);
+})",
+       {"remainder_near_zero", "far_quotient"}},
       {{"saturated_fma"}, R"(SMELT_INLINE float saturated_fma(float a, float b, float c) {
   float y;
   asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(y) : "f"(a), "f"(b), "f"(c));

@@ -213,6 +213,9 @@ Graph with_windows_in_steps(const Graph& graph);
 // The same with rolls by a few elements as slices of arrays that go on around their ends; nothing
 // where there are none.
 std::optional<Graph> with_rolls_continued(const Graph& graph);
+// The same with single elements of the rows of scans as reductions of those, where the scans have
+// other readers; nothing where there are none.
+std::optional<Graph> with_scan_ends_reduced(const Graph& graph);
 // The same with large products that may be less exact than f32 as products of parts in bf16, for
 // devices that multiply those faster.
 Graph with_products_in_bf16(Graph graph, const SizeBinding& sizes);

@@ -89,6 +89,31 @@ bool is_short(const Graph& graph, const Node& reduce, int64_t most) {
   return true;
 }
 
+// Whether it reduces long windows that begin far from each other, as frames of a signal do:
+// neighbouring results then share no lines of what they read, and each is better read along its
+// window.
+bool is_of_far_windows(const Graph& graph, const Node& reduce) {
+  constexpr int64_t kFar = 64, kLong = 64;  // bytes between the first elements, elements
+  const auto last = static_cast<int>(graph.at(reduce.args[0]).shape.size()) - 1;
+  if (!std::count(reduce.axes.begin(), reduce.axes.end(), last) || is_short(graph, reduce, kLong - 1)) return false;
+  bool found = false;
+  std::vector<NodeId> todo{reduce.args[0]};
+  for (int steps = 0; !todo.empty(); ++steps) {
+    const Node& node = graph.at(todo.back());
+    todo.pop_back();
+    if (steps > kMostViewSteps) return false;
+    if (node.kind == NodeKind::Window) {
+      const auto along = static_cast<int>(graph.at(node.args[0]).shape.size()) - 1;
+      const int64_t apart = node.steps.back() * size_of(node.dtype);
+      if (node.axes.back() != along || node.dilation.back() != 1 || apart < kFar) return false;
+      found = true;
+    } else if (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast) {
+      todo.insert(todo.end(), node.args.begin(), node.args.end());
+    }
+  }
+  return found;
+}
+
 // Whether it adds up products of small floats, which are cast to f32 first: matrix units do that,
 // from their own number of terms on.
 bool is_product_of_halves(const Graph& graph, const Node& reduce) {
@@ -276,6 +301,7 @@ Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units
     const Node& node = graph.nodes[i];
     const auto by_units = [&] { return units && is_product_of_halves(graph, node) && sums_words(graph, node); };
     if (node.local && is_dense_product(graph, node) && (in_tiles || by_units())) graph.nodes[i].local = false;
+    if (node.local && !in_tiles && is_of_far_windows(graph, node)) graph.nodes[i].local = false;
     if (short_rows && short_rows->has(static_cast<NodeId>(i))) graph.nodes[i].local = true;
     const bool again = reduced_again && node.kind == NodeKind::Reduce && reduced_again->has(static_cast<NodeId>(i));
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, again ? kMostReducedAgain : most) &&

@@ -7,7 +7,8 @@
 
 namespace smelt::kernel {
 
-static Val expanded_for_gpu(Op op, Val a, Val none) {
+static Val expanded_for_gpu(Op op, Val a, Val b, Val none) {
+  const expand::gpu::UnitArithmetic unit;
   switch (op) {
     case Op::Exp: return expand::gpu::exp(a);
     case Op::Exp2: return power_of_two_full(a);
@@ -15,7 +16,24 @@ static Val expanded_for_gpu(Op op, Val a, Val none) {
     // operations of f64.
     case Op::Sin: return sine(a);
     case Op::Cos: return cosine(a);
+    case Op::Tan: return tangent(a);
+    case Op::Asin: return expand::asin(a, unit);
+    case Op::Acos: return expand::acos(a, unit);
+    case Op::Atan: return expand::gpu::atan(a);
+    case Op::Atan2: return expand::gpu::atan2(a, b);
+    case Op::Cosh: return expand::gpu::cosh(a);
     case Op::Tanh: return expand::gpu::tanh(a);
+    case Op::Asinh: return expand::asinh(a, unit);
+    case Op::Acosh: return expand::acosh(a, unit);
+    case Op::Atanh: return expand::atanh(a, unit);
+    case Op::Log: return expand::gpu::log(a);
+    case Op::Log2: return expand::gpu::log2(a);
+    case Op::Log10: return expand::gpu::log10(a);
+    case Op::Log1p: return expand::gpu::log1p(a);
+    case Op::Erfc: return expand::erfc(a, unit);
+    case Op::Fmod: return truncated_remainder(a, b);
+    case Op::Mod: return floored_remainder(a, b);
+    case Op::FloorDiv: return floored_quotient(a, b);
     case Op::Rsqrt: return inverse_root(a);
     case Op::Erf: return expand::gpu::erf(a);
     default: return none;
@@ -83,7 +101,7 @@ ExprId Builder::expand_for_gpu(Op op, const std::vector<ExprId>& args) {
   if (kernel_.dialect == Dialect::GpuHalf && op == Op::Mul) return gelu_for_half(args);
   if (kernel_.dialect == Dialect::GpuHalf)
     if (const Val short_form = expanded_for_half(op, a, b, none); short_form.id != kNoExpr) return short_form.id;
-  const ExprId result = expanded_for_gpu(op, a, none).id;
+  const ExprId result = expanded_for_gpu(op, a, b, none).id;
   if (op == Op::Erf) erf_argument_[result] = args[0];
   return result;
 }

@@ -146,6 +146,10 @@ enum class RawOp : uint8_t {
   SaturatedFma,
   Sine,  // at most 2 ULP, of any x (CUDA C++ Programming Guide, mathematical functions)
   Cosine,
+  Tangent,             // the same, at most 4 ULP
+  TruncatedRemainder,  // what Op::Fmod, Op::Mod and Op::FloorDiv say, in a branch of their own for large quotients
+  FlooredRemainder,
+  FlooredQuotient,
   RoundF16,  // to the nearest value of that format, which stays f32
   RoundBF16,
   // On a GPU: the x of the thread n to the right; n is a constant i32, negative to the left.

@@ -48,6 +48,10 @@ std::string_view name_of(RawOp op) {
     case RawOp::Quotient: return "quotient";
     case RawOp::InverseRoot: return "inverse_root";
     case RawOp::Root: return "root";
+    case RawOp::Tangent: return "tangent";
+    case RawOp::TruncatedRemainder: return "truncated_remainder";
+    case RawOp::FlooredRemainder: return "floored_remainder";
+    case RawOp::FlooredQuotient: return "floored_quotient";
     case RawOp::SaturatedFma: return "saturated_fma";
     case RawOp::Sine: return "sine";
     case RawOp::Cosine: return "cosine";

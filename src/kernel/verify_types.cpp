@@ -104,6 +104,9 @@ class Types {
       case RawOp::Shl:
       case RawOp::Shr:
       case RawOp::Quotient:
+      case RawOp::TruncatedRemainder:
+      case RawOp::FlooredRemainder:
+      case RawOp::FlooredQuotient:
       case RawOp::FromThread: return 2;
       case RawOp::DotBF16:
       case RawOp::DotBytes:
@@ -116,6 +119,7 @@ class Types {
       case RawOp::Root:
       case RawOp::Sine:
       case RawOp::Cosine:
+      case RawOp::Tangent:
       case RawOp::RoundF16:
       case RawOp::RoundBF16: return 1;
     }

@@ -27,7 +27,9 @@ struct Noisy {
   friend Noisy operator*(Noisy a, Noisy b) { return a.v * b.v; }
   friend Noisy operator-(Noisy a) { return -a.v; }
   friend bool operator<(Noisy a, Noisy b) { return a.v < b.v; }
+  friend bool operator<=(Noisy a, Noisy b) { return a.v <= b.v; }
   friend bool operator>(Noisy a, Noisy b) { return a.v > b.v; }
+  friend bool operator==(Noisy a, Noisy b) { return a.v == b.v; }
 };
 
 template <class N>
@@ -40,6 +42,9 @@ template <class Narrow, class Wide>
 Noisy by_width(Noisy a, Narrow on32, Wide) {
   return on32(a);
 }
+inline Noisy at_most(Noisy a, double limit) { return a.v > limit ? static_cast<float>(limit) : a.v; }
+inline Noisy at_least(Noisy a, double limit) { return a.v < limit ? static_cast<float>(limit) : a.v; }
+inline Noisy floor(Noisy a) { return std::floor(a.v); }
 inline Noisy abs(Noisy a) { return std::fabs(a.v); }
 inline Noisy copysign(Noisy a, Noisy b) { return std::copysign(a.v, b.v); }
 inline auto bits(Noisy a) { return expand::bits(real(a.v)); }
@@ -57,6 +62,7 @@ inline Noisy power_of_two_full(Noisy a) {
   return normal.v == 0 ? Noisy{expand::power_of_two_full(real(a.v)).value} : normal;
 }
 inline Noisy reciprocal(Noisy a) { return disturbed(1.0 / expand::flushed(real(a.v)).value, a.v, 0.5); }
+inline Noisy inverse_root(Noisy a) { return disturbed(1 / std::sqrt(expand::flushed(real(a.v)).value), a.v, 1.5); }
 inline Noisy saturated_fma(Noisy a, Noisy b, Noisy c) {
   return expand::saturated_fma(real(a.v), real(b.v), real(c.v)).value;
 }
@@ -75,14 +81,31 @@ struct Case {
   double (*meaning)(double);
 };
 
+#define CASE(name, call)                                                                            \
+  {                                                                                                 \
+#name, [](float at) { const expand::Real32 x = real(at); return (call).value; },                  \
+   [](float at) { const Noisy x = at; return (call).v; }, static_cast<double (*)(double)>(std::name) \
+  }
 std::vector<Case> cases() {
   namespace gpu = expand::gpu;
-  return {
-      {"exp", [](float x) { return gpu::exp(real(x)).value; }, [](float x) { return gpu::exp(Noisy(x)).v; }, std::exp},
-      {"tanh", [](float x) { return gpu::tanh(real(x)).value; }, [](float x) { return gpu::tanh(Noisy(x)).v; },
-       std::tanh},
-      {"erf", [](float x) { return gpu::erf(real(x)).value; }, [](float x) { return gpu::erf(Noisy(x)).v; }, std::erf}};
+  static constexpr gpu::UnitArithmetic unit;
+  return {CASE(exp, gpu::exp(x)),
+          CASE(tanh, gpu::tanh(x)),
+          CASE(erf, gpu::erf(x)),
+          CASE(log, gpu::log(x)),
+          CASE(log2, gpu::log2(x)),
+          CASE(log10, gpu::log10(x)),
+          CASE(atan, gpu::atan(x)),
+          CASE(cosh, gpu::cosh(x)),
+          CASE(asin, expand::asin(x, unit)),
+          CASE(acos, expand::acos(x, unit)),
+          CASE(asinh, expand::asinh(x, unit)),
+          CASE(acosh, expand::acosh(x, unit)),
+          CASE(atanh, expand::atanh(x, unit)),
+          CASE(erfc, expand::erfc(x, unit)),
+          CASE(log1p, gpu::log1p(x))};
 }
+#undef CASE
 
 void check(const Case& c, float x, int& failures) {
   const double exact = c.meaning(x);
@@ -125,6 +148,35 @@ TEST(ExpandGpu, Powers) {
     for (const float y : special) compare(x, y);
 }
 
+// Points of every size and direction; on the axes and the diagonals, and where one is not finite,
+// the signs of zeros too.
+TEST(ExpandGpu, Angles) {
+  int failures = 0;
+  const auto compare = [&](float y, float x) {
+    const double exact = std::atan2(static_cast<double>(y), static_cast<double>(x));
+    for (const float computed :
+         {expand::gpu::atan2(real(y), real(x)).value, expand::gpu::atan2(Noisy(y), Noisy(x)).v}) {
+      const double error = ulp_error_f32(computed, exact);
+      if ((error <= 4 && std::signbit(computed) == std::signbit(exact)) || std::isnan(exact) || ++failures > 9)
+        continue;
+      ADD_FAILURE() << "atan2(" << y << ", " << x << ") gives " << computed << ", not " << exact << ": " << error
+                    << " ULP";
+    }
+  };
+  std::mt19937 random(9);
+  for (int k = 0; k < 1000000; ++k) {
+    const float y = std::bit_cast<float>(static_cast<uint32_t>(random()));
+    const float x = std::ldexp(y, static_cast<int>(random() % 40) - 20) * (static_cast<float>(random()) / 1e9f - 2);
+    compare(y, x), compare(y, std::bit_cast<float>(static_cast<uint32_t>(random())));
+  }
+  const float special[] = {0,       -0.0f,     1,          -1,      0x1p-149f, -0x1p-149f, 0x1p-126f,
+                           3.4e38f, HUGE_VALF, -HUGE_VALF, 0x1p32f, -3.4e38f,  0x1.8p32f,  0x1p-64f};
+  for (const float x : special)
+    for (const float y : special) compare(y, x);
+  EXPECT_TRUE(std::isnan(expand::gpu::atan2(real(1), real(std::nanf(""))).value));
+  EXPECT_TRUE(std::isnan(expand::gpu::atan2(real(std::nanf("")), real(HUGE_VALF)).value));
+}
+
 TEST(ExpandGpu, PowersOfANumber) {
   int failures = 0;
   for (const float base : {10.0f, 2.0f, 0.5f, 1e-3f, 1.0000001f, 0.999f, 3e38f, 1e-44f})
@@ -148,8 +200,8 @@ TEST(ExpandGpu, AllExponents) {
 }
 
 TEST(ExpandGpu, WhereResultsChangeTheirNature) {
-  const float points[] = {0,      0x1p-149f, 0x1p-126f, 0.55f, 0.9f,     1,       4,        9,
-                          10.06f, 86,        87.3365f,  88,    88.7228f, 103.28f, 103.972f, 104};
+  const float points[] = {0, 0x1p-149f, 0x1p-126f, 0.5f,   0.55f, 2.0f / 3, 0.9f, 1,        4.0f / 3, 1.5f,     4,
+                          9, 0x1p60f,   89.4f,     10.06f, 86,    87.3365f, 88,   88.7228f, 103.28f,  103.972f, 104};
   for (const Case& c : cases()) {
     int failures = 0;
     for (float point : points)

@@ -467,6 +467,36 @@ TEST_F(EmulatedGpu, ElementsOfEveryDtype) {
   check("input x: f64[N]\nreturn maximum(x, -x), x > 0, where(x > 1, x, -x)\n", {noise(DType::F64, {517})});
 }
 
+// Elements of the rows of a scan beside the scan; windows that begin far from each other.
+TEST_F(EmulatedGpu, EndsOfScansAndFramesOfSignals) {
+  for (const int64_t length : {1, 7, 100, 1000}) {
+    check("input x: f32[R, C]\ns = cumsum(abs(x) + 1, axis=1)\nreturn s / s[:, -1:], s[:, :1]\n",
+          {rows(DType::F32, 5, length)});
+    check("input x: i32[R, C]\ns = cumprod(x, axis=1, reverse=True)\nreturn s - s[:, :1] // 2\n",
+          {rows(DType::I32, 5, length)});
+  }
+  check("input x: f32[R, C]\nf = window(x, 100, axis=1, stride=40)\nreturn f - mean(f, axis=-1, keepdims=True)\n",
+        {rows(DType::F32, 3, 1000)});
+}
+
+// Quotients of every size, those that are nearly whole, and operands that are not finite.
+TEST_F(EmulatedGpu, RemaindersOfFloats) {
+  std::vector<double> x, y;
+  const double special[] = {0.0,    -0.0,          1,    -1,    0.1, 360,      -7.5,      0x1p-149, -0x1p-126,
+                            0x1p24, 0x1p21 + 0.25, 3e38, -3e38, NAN, HUGE_VAL, -HUGE_VAL, 0x1p100,  2.5,
+                            1e-20,  0x1.8p22,      -1e7};
+  for (const double a : special)
+    for (const double b : special) x.push_back(a), y.push_back(b);
+  for (int k = 0; k < 2000; ++k) {
+    const double b = std::ldexp(static_cast<float>((k * 7919) % 1009 - 504.5), k % 11 - 5), n = (k * 31) % 4099 - 2049;
+    y.push_back(b), x.push_back(static_cast<float>(k % 3 ? b * n : b * (n + 0.5 + k * 0x1p-12)));
+  }
+  const auto count = static_cast<int64_t>(x.size());
+  const Tensor a = array(DType::F32, {count}, x), b = array(DType::F32, {count}, y);
+  check("input x: f32[N]\ninput y: f32[N]\nreturn x % y, x // y, fmod(x, y)\n", {a, b});
+  check("input x: f32[N]\nreturn x % 360, x // 0.1, fmod(x, -2.5), x % -7, x // -3, x % 1\n", {a});
+}
+
 TEST_F(EmulatedGpu, DrawsConcatsAndLists) {
   check("input seed: u64\nreturn random_bits((4, 6), seed).T, random_bits((501, 3), seed)\n", {scalar(DType::U64, 11)});
   check("input x: f32[A, 8]\ninput y: f32[B, 8]\nreturn concat([x, y[:, ::-1]], axis=0) * 2\n",

@@ -18,6 +18,7 @@
 #include <utility>
 
 #define __device__
+#define __noinline__
 #define __global__
 #define __shared__ static __attribute__((section("shared_memory")))
 #define __forceinline__ inline

@@ -74,10 +74,10 @@ SMELT_HD V scaled_erfc_at(V t) {
 }
 
 // erfc(a) e^(a^2) for a >= 0
-template <class V>
-SMELT_HD V scaled_erfc(V a) {
+template <class V, class Arithmetic>
+SMELT_HD V scaled_erfc(V a, Arithmetic by) {
   const auto sum = a + like(a, 3), sum_error = a - (sum - like(a, 3));
-  const auto v = like(a, 6) / sum;
+  const auto v = by.quotient(like(a, 6), sum);
   const auto factor = scaled_erfc_at(like(a, 1) - v);
   // v is that of a slightly different a: the difference, from what the roundings left over, times
   // the slope of the function, which is 2 a value - 2 / sqrt(pi).
@@ -86,14 +86,14 @@ SMELT_HD V scaled_erfc(V a) {
   return fma(v, factor, slope * sum * (remainder * like(a, -1.0 / 6)));
 }
 
-template <class V>
-SMELT_HD V erfc(V x) {
-  return with_format(x, [](auto x, FloatFormat format) {
+template <class V, class Arithmetic = RoundedArithmetic>
+SMELT_HD V erfc(V x, Arithmetic by = {}) {
+  return with_format(x, [&](auto x, FloatFormat format) {
     // Beyond the end the result is 0.
     const auto a = clamped(abs(x), 0, pick(format, 10.2, 27.3));
     const auto square = a * a, square_error = fma(a, a, -square);
     const auto parts = exp_parts(-square, -square_error, format);
-    const auto doubled = twice_exp_of_rest(parts.rest) * scaled_erfc(a);
+    const auto doubled = twice_exp_of_rest(parts.rest) * scaled_erfc(a, by);
     const auto right = scaled(doubled, parts.exponent, square > like(x, pick(format, 80, 700)), format);
     return select(x < like(x, 0), like(x, 2) - right, right);
   });

@@ -34,6 +34,18 @@ SMELT_HD double pick(FloatFormat format, double for_f32, double for_f64) {
   return format.mantissa == format32().mantissa ? for_f32 : for_f64;
 }
 
+// How an expansion divides and takes roots: rounded correctly, as every target can.
+struct RoundedArithmetic {
+  template <class V>
+  SMELT_HD V quotient(V a, V b) const {
+    return a / b;
+  }
+  template <class V>
+  SMELT_HD V root(V a) const {
+    return sqrt(a);
+  }
+};
+
 // x within [low, high]; nan stays nan.
 template <class V>
 SMELT_HD V clamped(V x, double low, double high) {

@@ -3,9 +3,12 @@
 // They use what smelt/static/unit.hpp lists.
 #pragma once
 
+#include "smelt/static/expand/error_function.hpp"
 #include "smelt/static/expand/float_format.hpp"
+#include "smelt/static/expand/hyperbolic.hpp"
 #include "smelt/static/expand/log.hpp"
 #include "smelt/static/expand/power.hpp"
+#include "smelt/static/expand/trig.hpp"
 
 namespace smelt::expand::gpu {
 
@@ -18,6 +21,20 @@ template <class V, class... Rest>
 SMELT_HD V horner(V x, double c0, Rest... rest) {
   return fma(horner(x, rest...), x, like(x, c0));
 }
+
+// By the special unit, where operands and results are normal numbers: quotients to 2 ULP, roots to
+// 1, also of 0.
+struct UnitArithmetic {
+  template <class V>
+  SMELT_HD V quotient(V a, V b) const {
+    return a * reciprocal(b);
+  }
+  template <class V>
+  SMELT_HD V root(V a) const {
+    const auto inverse = inverse_root(a + like(a, 0x1p-100)), root = a * inverse;
+    return fma(fma(-root, root, a), inverse * like(a, 0.5), root);
+  }
+};
 
 // c, an f32, has no more than 19 significant bits.
 SMELT_HD constexpr bool is_short(double c) {
@@ -99,6 +116,104 @@ template <class V>
 SMELT_HD V pow(V x, V y) {
   const auto magnitude = abs(x), one = like(x, 1);
   return signed_power(x, y, select(magnitude == one, one, power(magnitude, y)));
+}
+
+// e and log(1 + f), where x = 2^e (1 + f).
+template <class V>
+struct Logarithm {
+  V exponent, fraction;
+};
+
+template <class V>
+SMELT_HD V log_of_fraction(V f) {
+  const auto q = polynomial(f, -0x1.000000p-1, 0x1.555506p-2, -0x1.fffefcp-3, 0x1.99d044p-3, -0x1.559c42p-3,
+                            0x1.1ed660p-3, -0x1.f3334cp-4, 0x1.1e679ep-3, -0x1.07c7c8p-3);
+  return fma(f * f, q, f);
+}
+
+template <class V>
+SMELT_HD Logarithm<V> logarithm(V x) {
+  const auto subnormal = x < like(x, 0x1p-126);
+  const auto normal = select(subnormal, x * like(x, 0x1p24), x);
+  const auto high = exponent_bits(bits_around_one(normal, format32()), format32());
+  const auto f = from_bits(bits(normal) - high) - like(x, 1);
+  const auto lift = select(subnormal, like(x, -24), like(x, 0));
+  return {fma(to_float(high), like(x, 0x1p-23), lift), log_of_fraction(f)};
+}
+
+// value, but for what a logarithm of x is where x is not finite or not positive. The special unit
+// would have that in one instruction, which others then wait for.
+template <class V>
+SMELT_HD V with_limits(V value, V x) {
+  const auto from_zero = as_unsigned(bits(x));
+  const auto finite = from_zero < like(from_zero, 0x7f800000);
+  const auto infinite = like(x, kInfinity);
+  return select(x == like(x, 0), -infinite, select(finite, value, fma(x, infinite, infinite)));
+}
+
+template <class V>
+SMELT_HD V log(V x) {
+  const auto l = logarithm(x);
+  return with_limits(fma(l.exponent, like(x, 0x1.62e430p-1), l.fraction), x);
+}
+
+template <class V>
+SMELT_HD V log2(V x) {
+  const auto l = logarithm(x);
+  return with_limits(fma(l.fraction, like(x, kLog2E), l.exponent), x);
+}
+
+template <class V>
+SMELT_HD V log10(V x) {
+  const auto l = logarithm(x);
+  const auto of_fraction = l.fraction * like(x, 0x1.bcb7b1526e50ep-2);
+  return with_limits(fma(l.exponent, like(x, 0x1.34413509f79ffp-2), of_fraction), x);
+}
+
+// A tiny x is its own result, where a quarter of it might not be a float, and so is -0.
+template <class V>
+SMELT_HD V log1p(V x) {
+  const auto sum = x + like(x, 1);
+  const auto high = exponent_bits(bits_around_one(sum, format32()), format32());
+  const auto scale = from_bits(bits(like(x, 4)) - high);  // 4 / 2^e, since 1 / 2^e may be subnormal
+  const auto f = fma(x * like(x, 0.25), scale, fma(scale, like(x, 0.25), like(x, -1)));
+  const auto value = fma(to_float(high), like(x, 0x1.62e430p-24), log_of_fraction(f));
+  return select(abs(x) < like(x, 0x1p-60), x, with_limits(value, sum));
+}
+
+template <class V>
+SMELT_HD V atan(V x) {
+  const auto magnitude = abs(x);
+  const auto steep = magnitude > like(x, 1);
+  const auto angle = atan_below_one(select(steep, reciprocal(magnitude), magnitude));
+  return copysign(select(steep, like(x, format32().half_pi_high) - angle, angle), x);
+}
+
+// The angle of the point (x, y). Both are scaled so that the longer one has a reciprocal.
+template <class V>
+SMELT_HD V atan2(V y, V x) {
+  const auto ay = abs(y), ax = abs(x);
+  const auto steep = ay > ax;
+  const auto longer = select(steep, ay, ax), shorter = select(steep, ax, ay);
+  const auto scale = select(longer > like(y, 0x1p32), like(y, 0x1p-32), like(y, 0x1p64));
+  const auto ratio = (shorter * scale) * reciprocal(at_least(longer * scale, 0x1p-90));  // 0 at the origin
+  const auto angle = atan_below_one(select(shorter == like(y, kInfinity), like(y, 1), ratio));
+  const auto from_axis = select(steep, like(y, format32().half_pi_high) - angle, angle);
+  const auto left = bits(x) < like(bits(x), 0);
+  const auto turned = like(y, 2 * format32().half_pi_high) - (from_axis - like(y, 2 * format32().half_pi_low));
+  return copysign(select(left, turned, from_axis), y);
+}
+
+// With half = e^|x| / 2, half + 1 / (4 half). The factor 1/2 goes to the part that the unit has, so
+// that it overflows where cosh does.
+template <class V>
+SMELT_HD V cosh(V x) {
+  const auto a = abs(x), exponent = power_exponent(a, kLog2E);
+  const double high = static_cast<double>(static_cast<float>(kLog2E));
+  const auto above = fma(a, like(x, high), -power_number(exponent));
+  const auto rest = fma(a, like(x, kLog2E - high), above);
+  const auto half = from_bits(shift_left_by(bits(exponent), format32().mantissa)) * power_of_two(rest - like(x, 1));
+  return fma(reciprocal(half), like(x, 0.25), half);
 }
 
 // Where 2^-17 is enough. bf16 has subnormal numbers where f32 has them.

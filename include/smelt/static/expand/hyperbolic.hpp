@@ -105,14 +105,14 @@ SMELT_HD V tanh(V x) {
 // From here on sqrt(x^2 + 1) and sqrt(x^2 - 1) are x in f32 and f64.
 inline constexpr double kLarge = 0x1p60;
 
-template <class V>
-SMELT_HD V asinh(V x) {
-  return with_format(x, [](auto x, FloatFormat format) {
+template <class V, class Arithmetic = RoundedArithmetic>
+SMELT_HD V asinh(V x, Arithmetic by = {}) {
+  return with_format(x, [&](auto x, FloatFormat format) {
     const auto a = abs(x), one = like(x, 1), zero = like(x, 0);
     // Where a + sqrt(a^2 + 1) is 2 a, the 2 goes to the exponent.
     const auto large = a > like(x, kLarge);
     const auto square = a * a;
-    const auto sum = a + square / (one + sqrt(square + one));
+    const auto sum = a + by.quotient(square, one + by.root(square + one));
     auto parts = log1p_parts(select(large, a, sum), format);
     parts.exponent = parts.exponent + select(large, one, zero);
     const auto value = log_of_parts(parts, format);
@@ -121,13 +121,13 @@ SMELT_HD V asinh(V x) {
   });
 }
 
-template <class V>
-SMELT_HD V acosh(V x) {
-  return with_format(x, [](auto x, FloatFormat format) {
+template <class V, class Arithmetic = RoundedArithmetic>
+SMELT_HD V acosh(V x, Arithmetic by = {}) {
+  return with_format(x, [&](auto x, FloatFormat format) {
     const auto one = like(x, 1), zero = like(x, 0);
     const auto large = x > like(x, kLarge);
     const auto above = x - one;
-    const auto sum = above + sqrt(fma(above, above, above + above));
+    const auto sum = above + by.root(fma(above, above, above + above));
     auto parts = log1p_parts(select(large, x, sum), format);
     parts.exponent = parts.exponent + select(large, one, zero);
     const auto finite = select(x < like(x, kInfinity), log_of_parts(parts, format), x);
@@ -135,11 +135,11 @@ SMELT_HD V acosh(V x) {
   });
 }
 
-template <class V>
-SMELT_HD V atanh(V x) {
-  return with_format(x, [](auto x, FloatFormat format) {
+template <class V, class Arithmetic = RoundedArithmetic>
+SMELT_HD V atanh(V x, Arithmetic by = {}) {
+  return with_format(x, [&](auto x, FloatFormat format) {
     const auto a = abs(x), one = like(x, 1);
-    const auto ratio = (a + a) / (one - a);
+    const auto ratio = by.quotient(a + a, one - a);
     const auto value = like(x, 0.5) * log_of_parts(log1p_parts(ratio, format), format);
     const auto at_pole = select(a == one, like(x, kInfinity), value);
     const auto inside = select(a <= one, at_pole, like(x, kNan));

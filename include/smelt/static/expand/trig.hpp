@@ -113,30 +113,30 @@ SMELT_HD V asin_tail(V x2) {
 
 // asin(root) where root is |x|, or sqrt((1 - |x|) / 2) above 1/2: there asin|x| = pi/2 - 2
 // asin(root).
-template <class V>
-SMELT_HD V asin_of_half(V magnitude) {
+template <class V, class Arithmetic>
+SMELT_HD V asin_of_half(V magnitude, Arithmetic by) {
   const auto large = magnitude > like(magnitude, 0.5);
   const auto halved = fma(magnitude, like(magnitude, -0.5), like(magnitude, 0.5));
   const auto square = select(large, halved, magnitude * magnitude);
-  const auto root = select(large, sqrt(halved), magnitude);
+  const auto root = select(large, by.root(halved), magnitude);
   return fma(root * square, asin_tail(square), root);
 }
 
-template <class V>
-SMELT_HD V asin(V x) {
-  return with_format(x, [](auto x, FloatFormat format) {
+template <class V, class Arithmetic = RoundedArithmetic>
+SMELT_HD V asin(V x, Arithmetic by = {}) {
+  return with_format(x, [&](auto x, FloatFormat format) {
     const auto magnitude = abs(x);
-    const auto half = asin_of_half(magnitude);
+    const auto half = asin_of_half(magnitude, by);
     const auto above = fma(half, like(x, -2), like(x, format.half_pi_low)) + like(x, format.half_pi_high);
     return copysign(select(magnitude > like(x, 0.5), above, half), x);
   });
 }
 
-template <class V>
-SMELT_HD V acos(V x) {
-  return with_format(x, [](auto x, FloatFormat format) {
+template <class V, class Arithmetic = RoundedArithmetic>
+SMELT_HD V acos(V x, Arithmetic by = {}) {
+  return with_format(x, [&](auto x, FloatFormat format) {
     const auto magnitude = abs(x);
-    const auto half = asin_of_half(magnitude);
+    const auto half = asin_of_half(magnitude, by);
     const auto zero = like(x, 0), negative_half = copysign(half, x);
     // Below 1/2: pi/2 - asin x. Above: 2 half, from pi where x < 0.
     const auto low = select(x < zero, like(x, 2 * format.half_pi_low), zero);

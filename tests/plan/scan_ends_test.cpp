@@ -1,0 +1,46 @@
+// Single elements of the rows of a scan, in the kernel of the scan; long windows far apart, as
+// rows.
+#include "plan/scan_ends.hpp"
+
+#include <gtest/gtest.h>
+
+#include "frontends/language.hpp"
+
+namespace smelt::plan {
+namespace {
+
+Options for_gpu() {
+  Options options;
+  options.target = {"cuda", true, 132, 256, 0, 60 << 20, 0, 90, 227 << 10, true};
+  return options;
+}
+
+Graph graph_of(const std::string& program) { return simplify(lang::parse_program(program, "<test>")); }
+
+TEST(ScanEndsInRows, ARunningSumAndItsLastElementAreOneKernel) {
+  const Graph graph = graph_of("input x: f32[60000, 1000]\ns = cumsum(x, axis=1)\nreturn s / s[:, -1:]\n");
+  const auto reduced = with_scan_ends_in_rows(graph, for_gpu());
+  ASSERT_TRUE(reduced);
+  verify(*reduced);
+  EXPECT_EQ(make_plan(graph, for_gpu()).groups.size(), 2U);
+  EXPECT_EQ(make_plan(*reduced, for_gpu()).groups.size(), 1U);
+}
+
+TEST(ScanEndsInRows, NothingWithoutScans) {
+  EXPECT_FALSE(with_scan_ends_in_rows(graph_of("input x: f32[60000, 1000]\nreturn x / x[:, -1:]\n"), for_gpu()));
+}
+
+TEST(FarWindows, AreRows) {
+  const Graph frames = with_local_reductions(
+      graph_of("input x: f32[100, 160000]\nf = window(x, 512, axis=1, stride=160)\nreturn mean(f, axis=-1)\n"), 64,
+      false, true);
+  const Plan plan = make_plan(frames, for_gpu());
+  ASSERT_EQ(plan.groups.size(), 1U);
+  EXPECT_EQ(plan.groups[0].strategy(), Strategy::Row);
+  const Graph means = with_local_reductions(
+      graph_of("input x: f32[100, 160000]\nf = window(x, 512, axis=1)\nreturn mean(f, axis=-1)\n"), 64, false, true);
+  EXPECT_EQ(make_plan(means, for_gpu()).groups[0].strategy(), Strategy::Pointwise);
+}
+
+}  // namespace
+}  // namespace smelt::plan
