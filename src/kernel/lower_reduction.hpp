@@ -98,6 +98,7 @@ class AccumulatorLowering : public Lowering {
   // reductions.cpp
   IntExpr position(const Placement& placement) const;  // row-major over the reduced axes: what argmax counts
   bool has_few_positions() const;
+  bool adds_small_integers(NodeId reduce) const;
   bool counts_in_blocks() const;
   bool positions_ascend() const;  // as a lane meets the elements
 

@@ -11,6 +11,7 @@
 #include "kernel/index_forms.hpp"
 #include "kernel/load_early.hpp"
 #include "kernel/multipliers.hpp"
+#include "kernel/narrow_sums.hpp"
 #include "kernel/naturals.hpp"
 #include "kernel/partition_loops.hpp"
 #include "kernel/prefetch.hpp"
@@ -35,6 +36,8 @@ constexpr Pass kPasses[] = {
     {"divide-by-multipliers", "sizes that indices are divided by get multipliers", kGpu, !kCpu, add_multipliers},
     {"hoist-invariants", "what all elements of a loop compute alike is computed before it", kGpu, !kCpu,
      hoist_invariants},
+    {"narrow-sums", "sums of integers that are known to be small are accumulated in narrower lanes", !kGpu, kCpu,
+     narrow_sums},
     {"prefetch", "rows that a later iteration reads are fetched into the caches", !kGpu, kCpu, add_prefetches},
     {"unroll-short-loops", "loops over what lies between lanes are unrolled, so that lanes are whole vectors", !kGpu,
      kCpu, unroll_short_loops},

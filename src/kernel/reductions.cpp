@@ -174,13 +174,23 @@ bool AccumulatorLowering::has_few_positions() const {
   return elements && *elements <= INT32_MAX;
 }
 
-// Rows of a length that is not known are counted in blocks, which are short.
+// Whether it adds integers of up to 16 bits or bools in wider ones.
+bool AccumulatorLowering::adds_small_integers(NodeId reduce) const {
+  NodeId from = graph_.at(reduce).args[0];
+  if (graph_.at(reduce).reduce != ReduceKind::Sum || !is_int(graph_.at(from).dtype)) return false;
+  while (graph_.at(from).kind == NodeKind::Cast) from = graph_.at(from).args[0];
+  const DType t = graph_.at(from).dtype;
+  return is_bool(t) || (is_int(t) && size_of(t) <= 2);
+}
+
+// Rows of a length that is not known are counted in blocks, which are short, and small integers
+// added: narrow lanes hold a block's sum (narrow_sums.hpp).
 bool AccumulatorLowering::counts_in_blocks() const {
   bool finds = false;
   for (const Reduction& r : domain().reductions) {
     if (r.online) return false;
     const ReduceKind kind = graph_.at(r.node).reduce;
-    finds = finds || kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin;
+    finds = finds || kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin || adds_small_integers(r.node);
   }
   return finds && !has_few_positions();
 }
