@@ -9,8 +9,8 @@
 //         vector %i over the columns of a tile:  take from scratch; go on by a row; put into scratch
 //       vector %i over the columns of a tile:  store results of one element a column
 //
-// Split: the grid goes over parts of the first reduced axis too, a step takes several rows, and a
-// second phase joins the parts.
+// Split: the grid goes over parts of the first reduced axis too, a step takes several rows where
+// these do not follow each other in memory (Schedule::unroll), and a second phase joins the parts.
 #include <unordered_map>
 #include <unordered_set>
 
@@ -22,8 +22,8 @@
 
 namespace smelt::kernel {
 
-// Rows of a column that a part should have at least; of them, so many at once.
-constexpr int64_t kPartRows = 256, kRowsAtOnce = 4;
+// Rows of a column that a part should have at least, and what they are a multiple of.
+constexpr int64_t kPartRows = 256, kMultiple = 4;
 
 // Scratch for what runs down the columns: from `starts`, the assignments that begin it.
 ColumnLowering::Carried ColumnLowering::carry(const std::vector<Stmt>& starts) {
@@ -141,7 +141,7 @@ void ColumnLowering::columns_in_rows() {
 }
 
 void ColumnLowering::split_columns_in_rows() {
-  const SplitAxis split = split_axis(first_reduced(), wanted_parts(first_reduced(), kPartRows, 1), kRowsAtOnce);
+  const SplitAxis split = split_axis(first_reduced(), wanted_parts(first_reduced(), kPartRows, 1), kMultiple);
   ColumnLoops loops = column_loops(&split);
   Placement& placement = loops.placement;
   const std::vector<Accumulator> accs = accumulators(0);
@@ -160,9 +160,10 @@ void ColumnLowering::split_columns_in_rows() {
     return in_loops(loops.serial, single(vector(loops.width, std::move(lanes))));
   };
   const Symbol q = Symbol::loop("q"), r = Symbol::loop("r");
-  const IntExpr steps = floordiv(loops.rows.length, kRowsAtOnce), done = steps * kRowsAtOnce;
+  const int64_t at_once = schedule_.unroll;
+  const IntExpr steps = floordiv(loops.rows.length, at_once), done = steps * at_once;
   std::vector<Stmt> body = single(vector(loops.width, carried.begin)), results = carried.take;
-  append(body, over_rows(q, steps, IntExpr::symbol(q) * kRowsAtOnce, kRowsAtOnce));
+  append(body, over_rows(q, steps, IntExpr::symbol(q) * at_once, at_once));
   if (const IntExpr rest = loops.rows.length - done; !rest.is(0))
     append(body, over_rows(r, rest, done + IntExpr::symbol(r), 1));
   const std::vector<Partial> parts = partials(accs, column_partials(split));

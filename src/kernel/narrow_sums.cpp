@@ -39,7 +39,7 @@ class Values {
  public:
   explicit Values(const Kernel& kernel) : kernel_(kernel) {}
 
-  // Of an integer or a bool.
+  // The expression is an integer or a bool.
   Between of(ExprId id, int depth = 0) const {
     const Expr& e = kernel_.at(id);
     const Between all = all_of(e.dtype);
@@ -172,7 +172,8 @@ class SumsOfPhase {
         continue;
       }
       path_.push_back(loops_.size());
-      loops_.push_back({*variable_of(s), most(loop ? loop->extent : each->extent), loop && loop->kind == LoopKind::Vector});
+      loops_.push_back(
+          {*variable_of(s), most(loop ? loop->extent : each->extent), loop && loop->kind == LoopKind::Vector});
       around_.enter_body_of(s);
       look(*below);
       path_.pop_back();
@@ -194,7 +195,8 @@ class SumsOfPhase {
     if (const auto* scan = s.get_if<Scan>()) faulty_.insert({scan->local, scan->carry});
     if (const auto* turn = s.get_if<Turn>()) faulty_.insert({~turn->buffer, ~turn->source});
     if (const auto* combined = s.get_if<Combine>()) {
-      if (combined->op != Op::Add || combined->index_local >= 0) faulty_.insert({combined->local, combined->index_local});
+      if (combined->op != Op::Add || combined->index_local >= 0)
+        faulty_.insert({combined->local, combined->index_local});
       shared_.insert(combined->local);
     }
     visit_accesses(kernel_, s, [&](const Access& access, bool stored) {
@@ -304,14 +306,15 @@ class SumsOfPhase {
       total.high += times * std::max(0., value.high);
       width = std::max(width, std::min(values_.width(add.value), 4));
     }
-    for (const auto& [narrow, natural] : {std::pair{DType::I8, DType::U8}, {DType::I16, DType::U16}, {DType::I32, DType::U32}}) {
+    for (const auto& [narrow, natural] :
+         {std::pair{DType::I8, DType::U8}, {DType::I16, DType::U16}, {DType::I32, DType::U32}}) {
       const DType type = total.low < 0 ? narrow : natural;
       if (size_of(type) >= width && size_of(type) < below && total.within(all_of(type))) return type;
     }
     return std::nullopt;
   }
 
-  // How many loops are around where a sum starts anew, at most; nothing where that is not known.
+  // How many loops are around the start of a sum, at least; nothing where that is not known.
   // What is loaded from a buffer was put there since that started.
   std::optional<size_t> first_path(const Add& add, Key sum, const std::set<Key>& members) const {
     std::optional<size_t> first;

@@ -21,6 +21,8 @@ constexpr int64_t kColumnTile = 2048;
 // Passes over columns whose rows are far apart: a kilobyte of each row, so that what comes next is
 // fetched ahead. Where no cache holds a tile from pass to pass, more.
 constexpr int64_t kFarTile = 256, kWideTile = 1024;
+constexpr int kRowsAtOnce = 4;         // of a tile
+constexpr int64_t kLeastStream = 512;  // bytes of a row
 // Rows shorter than this leave most lanes of a vector empty.
 constexpr int64_t kShortRow = 16;
 // One row to a thread leaves threads idle where rows are few. Rows fewer than the first, reduced in
@@ -179,6 +181,30 @@ bool has_colliding_rows(const Graph& graph, const Schedule& s, const Options& op
                                                  [&](const Read& read) { return collides(read.node, read.index); });
 }
 
+// Whether a tile has all columns, and its rows come from memory in order, which one row at a time
+// reads as one stream. Several at once are as many streams, which end with every row; from the
+// caches they take less, since accumulators are loaded and stored once for all of them, as do
+// short rows, of which each waits for what the one before has stored.
+bool streams_rows(const Graph& graph, const Schedule& s, const Options& options) {
+  const std::vector<Axis>& axes = s.domain.axes;
+  const Axis& column = axes[static_cast<size_t>(s.vector_axis)];
+  const Axis& row = axes[static_cast<size_t>(last_axis(s.domain, true))];
+  if (column.estimate > s.tile) return false;
+  if (std::count_if(axes.begin(), axes.end(), [](const Axis& a) { return a.reduced; }) > 1) return false;
+  int64_t bytes = 0;
+  for (const Read& read : s.domain.reads) {
+    const auto stride = [&](const Axis& axis) {
+      return stride_of(graph, s.domain, options.sizes, read.node, read.index, axis.var);
+    };
+    if (stride(row) == 0 || stride(column) == 0) continue;
+    if (stride(column) != 1 || stride(row) != static_cast<double>(column.estimate)) return false;
+    const int64_t size = size_of(graph.at(read.node).dtype);
+    if (column.estimate * size < kLeastStream) return false;
+    bytes += s.domain.estimate(true) * s.domain.estimate(false) * size;
+  }
+  return bytes > 2 * options.target.l2_bytes;
+}
+
 // Columns of a tile of colliding rows: as many as leave each thread a tile, and as the second level
 // holds the values of that are kept between passes.
 int64_t colliding_tile(const Graph& graph, const Group& group, const Schedule& s, const Target& target) {
@@ -218,6 +244,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   } else if (one_pass && !along_free && (height >= kTallColumn && height * width > kSmallWork) != other_way) {
     s.strategy = Strategy::Split;
     s.tile = wide;
+    if (!options.target.plain) s.unroll = streams_rows(graph, s, options) ? 1 : kRowsAtOnce;
     s.note = fmt::format("{} columns of {}, rows split over the grid, then combined", width, height);
   } else {
     s.strategy = Strategy::Column;

@@ -41,8 +41,8 @@ TEST(NarrowSums, OfARow) {
   fill_rows(s, DType::Bool, 300);
   EXPECT_EQ(changes(s.kernel, narrow_sums),
             (Lines{"- mutable %v0: i64", "+ mutable %v0: u16", "- %v0 := 0:i64", "+ %v0 := 0:u16",
-                   "- %v0 := %v0 + cast<i64>(in0[%g, %i])", "+ %v0 := %v0 + wrap<u16>(in0[%g, %i])",
-                   "- out1[%g] = %v0", "+ out1[%g] = wrap<i64>(%v0)"}));
+                   "- %v0 := %v0 + cast<i64>(in0[%g, %i])", "+ %v0 := %v0 + wrap<u16>(in0[%g, %i])", "- out1[%g] = %v0",
+                   "+ out1[%g] = wrap<i64>(%v0)"}));
 }
 
 TEST(NarrowSums, NoNarrowerThanTheSumOrTheElements) {
@@ -82,8 +82,8 @@ TEST(NarrowSums, NotWhatOthersAreTakenFromOrPutInto) {
   }
 }
 
-// What a tile of columns is added to is in scratch. Each lane has an element of its own, so the rows
-// alone count.
+// What a tile of columns is added to is in scratch. Each lane has an element of its own, so the
+// rows alone count.
 TEST(NarrowSums, KeptInScratch) {
   for (const int64_t rows : {257, 258}) {
     Sample s;
@@ -92,12 +92,12 @@ TEST(NarrowSums, KeptInScratch) {
     const LocalId sum = s.build.new_local(DType::I64, true);
     const Access at{true, kept, {i}};
     const Stmt take = assign(sum, s.build.load(at));
-    s.phase(grid("g"_loop, 1,
-                 {alloc(kept), vector("i"_loop, 1000, {store(at, zero(s))}, 64),
-                  serial("r"_loop, rows,
-                         {vector("i"_loop, 1000,
-                                 {take, add(s, sum, s.load(in, {r, i})), store(at, s.build.local(sum))}, 64)}),
-                  vector("i"_loop, 1000, {take, store({false, out, {i}}, s.build.local(sum))}, 64)}));
+    s.phase(grid(
+        "g"_loop, 1,
+        {alloc(kept), vector("i"_loop, 1000, {store(at, zero(s))}, 64),
+         serial("r"_loop, rows,
+                {vector("i"_loop, 1000, {take, add(s, sum, s.load(in, {r, i})), store(at, s.build.local(sum))}, 64)}),
+         vector("i"_loop, 1000, {take, store({false, out, {i}}, s.build.local(sum))}, 64)}));
     EXPECT_TRUE(narrow_sums(s.kernel));
     verify(s.kernel);
     EXPECT_EQ(s.kernel.buffers[0].dtype, rows == 257 ? DType::U16 : DType::U32);
@@ -113,14 +113,14 @@ TEST(NarrowSums, ScratchThatNothingStarts) {
   const LocalId sum = s.build.new_local(DType::I64, true);
   const Access at{true, kept, {i}};
   const Stmt take = assign(sum, s.build.load(at));
-  s.phase(grid("g"_loop, 1,
-               {alloc(kept),
-                serial("r"_loop, 9,
-                       {vector("i"_loop, 16,
-                               {assign(sum, zero(s)), take, add(s, sum, s.load(in, {r, i})),
-                                store(at, s.build.local(sum))},
-                               16)}),
-                vector("i"_loop, 16, {take, store({false, out, {i}}, s.build.local(sum))}, 16)}));
+  s.phase(grid(
+      "g"_loop, 1,
+      {alloc(kept),
+       serial(
+           "r"_loop, 9,
+           {vector("i"_loop, 16,
+                   {assign(sum, zero(s)), take, add(s, sum, s.load(in, {r, i})), store(at, s.build.local(sum))}, 16)}),
+       vector("i"_loop, 16, {take, store({false, out, {i}}, s.build.local(sum))}, 16)}));
   EXPECT_FALSE(narrow_sums(s.kernel));
 }
 
@@ -134,8 +134,8 @@ TEST(NarrowSums, InOneOfTwoPhases) {
                {assign(sum, zero(s)), vector("i"_loop, 90, {add(s, sum, s.load(in, {g, i}))}, 64),
                 combine(sum, Op::Add), store({false, parts, {g}}, s.build.local(sum))}));
   s.phase(grid("g"_loop, 1,
-               {assign(sum, zero(s)), vector("i"_loop, 8, {add(s, sum, s.load(parts, {i}))}, 8),
-                combine(sum, Op::Add), store({false, out, {}}, s.build.local(sum))}));
+               {assign(sum, zero(s)), vector("i"_loop, 8, {add(s, sum, s.load(parts, {i}))}, 8), combine(sum, Op::Add),
+                store({false, out, {}}, s.build.local(sum))}));
   EXPECT_TRUE(narrow_sums(s.kernel));
   verify(s.kernel);
   ASSERT_EQ(s.kernel.locals.size(), 2U);

@@ -169,5 +169,23 @@ TEST(Columns, AllPairs) {
             {z}));
 }
 
+// More than the caches hold, in order and from rows that are apart, with NaN, -inf and -0 in some.
+TEST(Columns, LargerThanTheCaches) {
+  NEEDS_LLVM();
+  for (const auto& [dtype, columns] :
+       {std::pair{DType::F32, 257}, {DType::F32, 512}, {DType::BF16, 1999}, {DType::U8, 2047}}) {
+    const int64_t rows = (9 << 20) / (columns * size_of(dtype)) + 3;
+    const Tensor x = noise(dtype, {rows, columns}, 3);
+    if (is_float(dtype))
+      for (const auto& [at, value] : {std::pair{0, kNan}, {1, -kInf}, {2, -0.}})
+        store_scalar(Scalar::of_float(dtype, value),
+                     static_cast<char*>(x.data) + ((rows - 2) * columns + at) * size_of(dtype));
+    for (const char* sums : {"sum(x, axis=0), max(x, axis=0)", "sum(x[:, 1:], axis=0)", "sum(x[::-1], axis=0)"}) {
+      const std::string program = fmt::format("input x: {}[N, {}]\nreturn {}\n", name_of(dtype), columns, sums);
+      EXPECT_TRUE(right(program, {x})) << program;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace smelt::testing

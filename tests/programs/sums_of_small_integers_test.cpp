@@ -9,14 +9,16 @@
 namespace smelt::testing {
 namespace {
 
-const std::vector<std::pair<DType, double>> kExtremes = {
-    {DType::Bool, 1}, {DType::U8, 255}, {DType::I8, -128}, {DType::I8, 127}, {DType::U16, 65535}, {DType::I16, -32768}};
+const std::vector<std::pair<DType, double>> kExtremes = {{DType::Bool, 1}, {DType::U8, 255},    {DType::I8, -128},
+                                                         {DType::I8, 127}, {DType::U16, 65535}, {DType::I16, -32768}};
 
 TEST(SumsOfSmallIntegers, RowsOfEveryLength) {
   NEEDS_LLVM();
   for (const auto& [type, extreme] : kExtremes)
-    for (const int64_t length : {0, 1, 31, 32, 33, 127, 128, 129, 255, 256, 257, 258, 16383, 16384, 16385, 65535, 65537}) {
-      const std::string text = fmt::format("input x: {}[3, {}]\nreturn sum(x, axis=1), sum(x)\n", name_of(type), length);
+    for (const int64_t length :
+         {0, 1, 31, 32, 33, 127, 128, 129, 255, 256, 257, 258, 16383, 16384, 16385, 65535, 65537}) {
+      const std::string text =
+          fmt::format("input x: {}[3, {}]\nreturn sum(x, axis=1), sum(x)\n", name_of(type), length);
       EXPECT_TRUE(right(text, {filled(type, {3, length}, extreme)})) << text;
     }
 }
@@ -39,8 +41,10 @@ TEST(SumsOfSmallIntegers, LengthsThatTheCallSays) {
 TEST(SumsOfSmallIntegers, DownColumns) {
   NEEDS_LLVM();
   for (const auto& [type, extreme] : kExtremes)
-    for (const auto& [rows, columns] : {std::pair{255, 65}, {256, 1000}, {257, 63}, {1021, 2100}, {5003, 7}, {70000, 3}}) {
-      const std::string text = fmt::format("input x: {}[{}, {}]\nreturn sum(x, axis=0)\n", name_of(type), rows, columns);
+    for (const auto& [rows, columns] :
+         {std::pair{255, 65}, {256, 1000}, {257, 63}, {1021, 2100}, {5003, 7}, {70000, 3}}) {
+      const std::string text =
+          fmt::format("input x: {}[{}, {}]\nreturn sum(x, axis=0)\n", name_of(type), rows, columns);
       EXPECT_TRUE(right(text, {filled(type, {rows, columns}, extreme)})) << text;
     }
 }

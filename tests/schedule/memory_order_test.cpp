@@ -95,5 +95,25 @@ TEST(MemoryOrder, PositionsAndScansKeepTheirDirection) {
   EXPECT_EQ(steps("input x: f32[40, 300]\nreturn cumsum(x[:, ::-1], axis=1)"), "-1 1");
 }
 
+// How many rows a step down columns takes.
+int rows_at_once(const std::string& program) {
+  const Graph graph = simplify(lang::parse_program(program, "<test>"));
+  plan::Options options;
+  options.target.threads = 16;
+  const plan::Plan plan = plan::make_plan(graph, options);
+  EXPECT_EQ(plan.groups.size(), 1U) << plan::print(graph, plan);
+  return plan.groups[0].schedule->unroll;
+}
+
+TEST(MemoryOrder, ColumnsOfMemoryInOrderTakeARowAtATime) {
+  EXPECT_EQ(rows_at_once("input x: f32[12000, 1000]\nreturn sum(x, axis=0)"), 1);
+  EXPECT_EQ(rows_at_once("input x: f32[10, 6000, 200]\nreturn max(x, axis=1)"), 1);
+  EXPECT_EQ(rows_at_once("input x: f32[12000, 1000]\ninput w: f32[12000]\nreturn sum(x * w[:, None], axis=0)"), 1);
+  EXPECT_EQ(rows_at_once("input x: f32[2000, 100]\nreturn sum(x, axis=0)"), 4) << "from the caches";
+  EXPECT_EQ(rows_at_once("input x: f32[190000, 64]\nreturn sum(x, axis=0)"), 4) << "short rows";
+  EXPECT_EQ(rows_at_once("input x: f32[3000, 4000]\nreturn sum(x, axis=0)"), 4) << "columns of several tiles";
+  EXPECT_EQ(rows_at_once("input x: f32[6000, 3000]\nreturn sum(x[:, :1000], axis=0)"), 4) << "rows that are apart";
+}
+
 }  // namespace
 }  // namespace smelt::schedule
