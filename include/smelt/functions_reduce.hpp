@@ -115,8 +115,7 @@ inline Array cummin(const Array& x, Axis axis = -1, const ScanOptions& how = {},
 inline Array cummean(const Array& x, Axis axis = -1, Where where = Where::here()) {
   return detail::call("cummean", {x, axis}, where);
 }
-/// log(cumsum(exp(x))), computed relative to the row's maximum; -inf where exp of the distance to
-/// it is 0.
+/// log(cumsum(exp(x))), computed relative to the maximum so far.
 inline Array logcumsumexp(const Array& x, Axis axis = -1, Where where = Where::here()) {
   return detail::call("logcumsumexp", {x, axis}, where);
 }

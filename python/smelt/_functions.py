@@ -643,7 +643,7 @@ def cummean(x: ArrayLike, axis: _Axes = -1) -> Array:
 
 
 def logcumsumexp(x: ArrayLike, axis: _Axes = -1) -> Array:
-    """log(cumsum(exp(x))), computed relative to the row's maximum; -inf where exp of the distance to it is 0."""
+    """log(cumsum(exp(x))), computed relative to the maximum so far."""
     return _call("logcumsumexp", x, axis)
 
 

@@ -215,7 +215,7 @@ void check_outputs(const Executable::State& state, const Prepared& prepared, con
     if (outputs[o].dtype != node.dtype || outputs[o].dims != dims)
       throw UserError(fmt::format("output {} is {}{}, but the memory given for it is {}", o, name_of(node.dtype),
                                   str(dims), shape_text(outputs[o])));
-    for (size_t d = 0; d < dims.size(); ++d)
+    for (size_t d = 0; d < dims.size() && element_count(dims) > 0; ++d)
       if (dims[d] > 1 && outputs[o].strides[d] == 0)
         throw UserError(fmt::format("output {} has stride 0 along axis {}: its elements would share memory", o, d));
   }

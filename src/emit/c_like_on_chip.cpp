@@ -68,21 +68,17 @@ std::string PhasePrinter::from_thread(DType dtype, const std::vector<std::string
 void PhasePrinter::scan_on_chip(const Scan& s, const ScanText& text) {
   const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
   SMELT_CHECK(!s.over_grid, "a scan over the grid where workgroups have no order");
-  const bool restarts = s.restarts != kNoExpr;
   const int n = text.number, threads = team_.threads, lanes = vector_.lanes;
   const std::string& type = text.running;
   // to = a joined with b, which comes after it
   const auto join = [&](const std::string& to, const std::string& a, const std::string& b) {
-    const std::string joined = fmt::format("({})({})", text.type, apply(s.op, t, {"a", "b"}));
-    if (!restarts) return line("{{ const {0} a = {1}, b = {2}; {3} = {4}; }}", type, a, b, to, joined);
-    line("{{ const {} before = {}, here = {};", type, a, b);
-    line("  const {} a = before.value, b = here.value;", text.type);
-    line("  {0}.value = here.restarts ? b : {1}; {0}.restarts = before.restarts | here.restarts; }}", to, joined);
+    line("{{ const {0} a = {1}, b = {2}; {3} = {4}; }}", type, a, b, to,
+         text.pair() ? joined(s, text, "a", "b") : fmt::format("({})({})", type, apply(s.op, t, {"a", "b"})));
   };
   const std::string meet = fmt::format("meet{}", n), carry = fmt::format("carry{}", n);
   if (threads > 1) statics_ += fmt::format("  {}{} {}[{}];\n", as_.shared, type, meet, threads);
   const std::string before = fmt::format("v{}", s.carry);
-  line("{} {} = {};", type, carry, restarts ? fmt::format("{{{}, 0}}", before) : before);
+  line("{} {} = {};", type, carry, text.pair() ? pair(text, before, text.no_second) : before);
   open(fmt::format("for (int u = 0; u < {}; ++u)", vector_.unroll));
   line("{}* const x = x{} + u * {};", type, n, lanes);
   if (lanes > 1) {
@@ -122,7 +118,7 @@ void PhasePrinter::scan_on_chip(const Scan& s, const ScanText& text) {
   }
   close();
   close();
-  line("v{} = {}{};", s.carry, carry, restarts ? ".value" : "");
+  line("v{} = {}{};", s.carry, carry, text.pair() ? ".value" : "");
 }
 
 }  // namespace smelt::emit::c_like

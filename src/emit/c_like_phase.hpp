@@ -225,13 +225,18 @@ class PhasePrinter {
   struct ScanText {
     int number = 0;  // of its names
     std::string type, nothing;
-    std::string running;  // the type of what runs: that, or that and whether it has restarted
+    std::string running;  // the type of what runs: that, or that and a second value
+    // The second value: whether it has restarted, or the product of the factors. Empty: none.
+    std::string second, no_second;
+    bool pair() const { return !second.empty(); }
   };
   void groups(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses, const Scan* scan,
               const ScanText* text);
   ScanText declare_scan(const Scan& s);
   void give_to_scan(const Scan& s, const ScanText& text);
   void run_scan(const Scan& s, const ScanText& text);
+  std::string pair(const ScanText& text, const std::string& value, const std::string& second) const;
+  std::string joined(const Scan& s, const ScanText& text, const std::string& a, const std::string& b);
   struct RunText {
     std::string type, carry, join;
   };

@@ -25,13 +25,15 @@ PhasePrinter::ScanText PhasePrinter::declare_scan(const Scan& s) {
   text.type = type_of(t);
   text.nothing = literal(neutral(s.op, *kernel_.constant_at(s.start)));
   text.running = text.type;
-  if (s.restarts != kNoExpr && as_.templates) {
-    text.running = fmt::format("Run<{}>", text.type);
-    text.nothing = fmt::format("{}{{{}, 0}}", text.running, text.nothing);
-  } else if (s.restarts != kNoExpr) {
-    text.running = fmt::format("Run{}", text.number);
-    statics_ += fmt::format("  typedef struct {{ {} value; unsigned restarts; }} {};\n", text.type, text.running);
-    text.nothing = fmt::format("(({}){{{}, 0}})", text.running, text.nothing);
+  if (s.restarts != kNoExpr) text.second = "restarts", text.no_second = "0";
+  if (s.factor != kNoExpr) text.second = "factor", text.no_second = literal(Scalar::of_int(t, 1));
+  if (text.pair()) {
+    text.running = as_.templates ? fmt::format("{}<{}>", s.factor != kNoExpr ? "Scaled" : "Run", text.type)
+                                 : fmt::format("Run{}", text.number);
+    if (!as_.templates)
+      statics_ += fmt::format("  typedef struct {{ {} value; {} {}; }} {};\n", text.type,
+                              s.factor != kNoExpr ? text.type : "unsigned", text.second, text.running);
+    text.nothing = pair(text, text.nothing, text.no_second);
   }
   line("{} x{}[{}];", text.running, text.number, vector_.count());
   if (s.restarts != kNoExpr && s.exclusive) line("bool f{}[{}];", text.number, vector_.count());
@@ -44,25 +46,40 @@ PhasePrinter::ScanText PhasePrinter::declare_scan(const Scan& s) {
   return text;
 }
 
+std::string PhasePrinter::pair(const ScanText& text, const std::string& value, const std::string& second) const {
+  return fmt::format(fmt::runtime(as_.templates ? "{}{{{}, {}}}" : "(({}){{{}, {}}})"), text.running, value, second);
+}
+
+// What a pair and one that follows it join to.
+std::string PhasePrinter::joined(const Scan& s, const ScanText& text, const std::string& a, const std::string& b) {
+  const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
+  if (s.factor != kNoExpr)
+    return pair(text, apply(Op::Fma, t, {b + ".factor", a + ".value", b + ".value"}),
+                fmt::format("{}.factor * {}.factor", a, b));
+  return pair(
+      text,
+      fmt::format("{1}.restarts ? {1}.value : ({0})({2})", text.type, b, apply(s.op, t, {a + ".value", b + ".value"})),
+      fmt::format("{}.restarts | {}.restarts", a, b));
+}
+
 // Its operands, in the loop over the lanes.
 void PhasePrinter::give_to_scan(const Scan& s, const ScanText& text) {
-  if (s.restarts == kNoExpr) return line("x{}[n] = {};", text.number, value(s.value));
-  const std::string restarts = value(s.restarts);
-  line("x{}[n].value = {}; x{}[n].restarts = {};", text.number, value(s.value), text.number, restarts);
-  if (s.exclusive) line("f{}[n] = {};", text.number, restarts);
+  if (!text.pair()) return line("x{}[n] = {};", text.number, value(s.value));
+  const std::string second = value(s.factor != kNoExpr ? s.factor : s.restarts);
+  line("x{0}[n].value = {1}; x{0}[n].{2} = {3};", text.number, value(s.value), text.second, second);
+  if (s.exclusive) line("f{}[n] = {};", text.number, second);
 }
 
 void PhasePrinter::run_scan(const Scan& s, const ScanText& text) {
-  const bool restarts = s.restarts != kNoExpr;
-  const bool pieces = looped_ && !restarts && vector_.count() % kPiece == 0;
+  const bool pieces = looped_ && !text.pair() && vector_.count() % kPiece == 0;
   if (pieces)
     scan_pieces(s, text);
   else
     as_.warps ? scan_warps(s, text) : scan_on_chip(s, text);
   const int n = text.number;
   std::string result = fmt::format("{}{}[n]", pieces ? "y" : "x", n);
-  if (restarts) result += ".value";
-  if (restarts && s.exclusive)
+  if (text.pair()) result += ".value";
+  if (s.restarts != kNoExpr && s.exclusive)
     result = fmt::format("f{}[n] ? {} : {}", n, literal(*kernel_.constant_at(s.start)), result);
   if (!looped_) line("#pragma unroll");
   line("for (int n = 0; n < {}; ++n) a{}[n] = {};", vector_.count(), s.local, result);
@@ -95,18 +112,11 @@ void PhasePrinter::scan_pieces(const Scan& s, const ScanText& text) {
 
 void PhasePrinter::scan_warps(const Scan& s, const ScanText& text) {
   const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
-  const bool restarts = s.restarts != kNoExpr;
   const int n = text.number, width = std::min(32, team_.threads), warps = std::max(1, team_.threads / 32);
   const std::string& type = text.running;
-  const std::string joined = fmt::format("({})({})", text.type, apply(s.op, t, {"a", "b"}));
-  line("const auto join{0} = []({1} a, {1} b) -> {1} {{ return {2}; }};", n, text.type, joined);
-  std::string join = fmt::format("join{}", n);
-  if (restarts) {
-    line("const auto jump{0} = [&]({1} a, {1} b) -> {1} {{", n, type);
-    line("  return {}{{b.restarts ? b.value : {}(a.value, b.value), a.restarts | b.restarts}};", type, join);
-    line("}};");
-    join = fmt::format("jump{}", n);
-  }
+  const std::string join = fmt::format("join{}", n);
+  line("const auto {0} = []({1} a, {1} b) -> {1} {{ return {2}; }};", join, type,
+       text.pair() ? joined(s, text, "a", "b") : fmt::format("({})({})", type, apply(s.op, t, {"a", "b"})));
   const bool over_grid = s.over_grid.has_value();
   std::string meet = "nullptr", turn = fmt::format("turn{}", n);
   if (warps > 1 && !over_grid) {
@@ -114,15 +124,15 @@ void PhasePrinter::scan_warps(const Scan& s, const ScanText& text) {
     statics_ += fmt::format("  __shared__ {} {}[2][32];\n", type, meet);
   }
   if (!over_grid) statics_ += fmt::format("  int {} = 0; (void){};\n", turn, turn);
-  const std::string carry = restarts ? fmt::format("carry{}", n) : fmt::format("v{}", s.carry);
-  if (restarts) line("{} {}{{v{}, 0}};", type, carry, s.carry);
+  const std::string carry = text.pair() ? fmt::format("carry{}", n) : fmt::format("v{}", s.carry);
+  if (text.pair()) line("{} {}{{v{}, {}}};", type, carry, s.carry, text.no_second);
   if (over_grid)
     scan_grid(s, text, {type, carry, join});
   else
     line("{}<{}, {}, {}, {}, {}, {}>(x{}, {}, {}, {}, tw, {}, {}, {});", used_("scan_team"), width, warps,
          vector_.unroll, vector_.lanes, s.exclusive ? "true" : "false", type, n, carry, text.nothing,
          width < 32 ? "team" : "0xffffffffu", meet, turn, join);
-  if (restarts) line("v{} = {}.value;", s.carry, carry);
+  if (text.pair()) line("v{} = {}.value;", s.carry, carry);
 }
 
 // The statements of a loop with scans: run by run, each for all groups.

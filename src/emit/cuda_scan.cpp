@@ -7,7 +7,9 @@ HelperList scan_helpers() {
   return {
       {{}, ""},
       {{}, R"(// A running value that may have restarted on the way.
-template <class T> struct Run { T value; unsigned restarts; };)"},
+template <class T> struct Run { T value; unsigned restarts; };
+// A running sum, and the product of the factors on the way.
+template <class T> struct Scaled { T value; T factor; };)"},
       {{"from_lane_before"},
        R"(template <class T> SMELT_INLINE T from_lane_before(unsigned mask, T x, int d, int width) {
   union { T value; unsigned words[(sizeof(T) + 3) / 4]; } u;

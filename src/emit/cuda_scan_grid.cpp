@@ -26,7 +26,7 @@ HelperList cuda::scan_grid_helpers() {
 })"},
       {{},
        R"(// A total as words: up to 4 bytes in one word with the mark that it is there (and whether it has
-// restarted), or 8 bytes and the mark in the next word.
+// restarted), or words of 8 bytes and the mark in the next word.
 template <class T> struct Total {
   __device__ __forceinline__ static T value(const T& x) { return x; }
   __device__ __forceinline__ static unsigned restarts(const T&) { return 0; }
@@ -39,7 +39,13 @@ template <class V> struct Total<Run<V>> {
   __device__ __forceinline__ static Run<V> make(V value, unsigned flags) { return Run<V>{value, flags & 2u}; }
   typedef V Value;
 };
-template <class V> union Bits { V value; unsigned low; unsigned long long all; __device__ __forceinline__ Bits() : all(0) {} };)"},
+template <class V> union Bits {
+  enum { kWords = (sizeof(V) + 7) / 8 };
+  V value;
+  unsigned low;
+  unsigned long long all[kWords];
+  __device__ __forceinline__ Bits() { for (int i = 0; i < kWords; ++i) all[i] = 0; }
+};)"},
       {{"publish"},
        R"(template <class T> SMELT_INLINE void publish(unsigned long long* at, const T& x) {
   typedef typename Total<T>::Value V;
@@ -49,8 +55,9 @@ template <class V> union Bits { V value; unsigned low; unsigned long long all; _
   if (sizeof(V) <= 4) {
     poke(at, flags << 32 | bits.low);
   } else {
-    poke(at, bits.all);
-    asm volatile("st.release.gpu.global.u64 [%0], %1;" :: "l"(at + 1), "l"(flags << 32) : "memory");
+#pragma unroll
+    for (int i = 0; i < Bits<V>::kWords; ++i) poke(at + i, bits.all[i]);
+    asm volatile("st.release.gpu.global.u64 [%0], %1;" :: "l"(at + Bits<V>::kWords), "l"(flags << 32) : "memory");
   }
 })",
        {"poke"}},
@@ -63,9 +70,10 @@ template <class T> SMELT_INLINE T await(const unsigned long long* at, unsigned l
     while (!(word >> 32)) word = peek(at);
     bits.low = (unsigned)word;
   } else {
-    do asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at + 1) : "memory");
+    do asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(at + Bits<V>::kWords) : "memory");
     while (!(word >> 32));
-    bits.all = peek(at);
+#pragma unroll
+    for (int i = 0; i < Bits<V>::kWords; ++i) bits.all[i] = peek(at + i);
   }
   return Total<T>::make(bits.value, (unsigned)(word >> 32));
 })",
@@ -165,7 +173,8 @@ namespace c_like {
 void PhasePrinter::scan_grid(const Scan& s, const ScanText& text, const RunText& run) {
   SMELT_CHECK(vector_.one_step && team_.threads > 32 && team_.cluster() == 1,
               "a scan over the grid by parts of many steps");
-  const int words = kernel::scan_words(kernel_.locals[static_cast<size_t>(s.local)].dtype), n = text.number;
+  const int words = kernel::scan_words(kernel_.locals[static_cast<size_t>(s.local)].dtype, s.factor != kNoExpr);
+  const int n = text.number;
   const int warps = team_.threads / 32;
   statics_ += fmt::format("  __shared__ {} meet{}[{}];\n", run.type, n, vector_.unroll * warps);
   // The first word of the row: that of its part 0.

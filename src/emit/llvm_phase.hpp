@@ -20,6 +20,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "emit/llvm.hpp"
@@ -251,14 +252,25 @@ class PhasePrinter {
   Value reduce_lanes(Op op, Value x);
   Value extreme_lane(const Value& x, bool smaller);
   Value flip_below_zero(const Value& bits);
-  // llvm_scan.cpp: a running value, and whether it has restarted on the way
+  Value order_key(const Value& x, bool smaller);
+  Value of_order_key(const Value& key, DType dtype);
+  // llvm_scan.cpp: a running value, and whether it has restarted on the way or the product of the
+  // factors there
   struct Running {
     Value value;
-    std::optional<Value> restarts;
+    std::optional<Value> second;
   };
   void scan(const kernel::Scan& s);
   Value joined(Op with, const Value& a, const Value& b);
   Running after(Op with, const Running& a, const Running& b);
+  struct ScanLanes {
+    Op with;
+    bool exclusive;
+    Value x;
+    std::optional<Value> second;
+    Value carry, first, nothing;  // first: what an exclusive one starts with; nothing: what adds nothing
+  };
+  std::pair<Value, Value> scan_lanes(const ScanLanes& s);
   Value lanes_of(const Value& x, const std::vector<int>& order, const Value* other = nullptr);
   void write_slot(kernel::LocalId id, const Value& value);
   void conditional(const kernel::If& s);

@@ -16,12 +16,18 @@ Value PhasePrinter::joined(Op with, const Value& a, const Value& b) {
   return op(is_float(a.dtype) ? info(with).llvm_float : info(with).llvm_int, a.dtype, {a, b});
 }
 
-// b, and what comes before it where it did not restart.
+// b, and what comes before it: where it did not restart, or multiplied by its factors.
 PhasePrinter::Running PhasePrinter::after(Op with, const Running& a, const Running& b) {
-  Running result{joined(with, a.value, b.value), b.restarts};
-  if (!b.restarts) return {result.value, a.restarts};
-  result.value = op("select $C $a, $T $b, $T $c", b.value.dtype, {*b.restarts, b.value, result.value});
-  if (a.restarts) result.restarts = op("or $T $a, $b", DType::Bool, {*a.restarts, *b.restarts});
+  if (!b.second) return {joined(with, a.value, b.value), a.second};
+  const DType t = b.value.dtype;
+  Running result{b.value, b.second};
+  if (b.second->dtype == DType::Bool) {
+    result.value = op("select $C $a, $T $b, $T $c", t, {*b.second, b.value, joined(with, a.value, b.value)});
+    if (a.second) result.second = op("or $T $a, $b", DType::Bool, {*a.second, *b.second});
+  } else {
+    result.value = op(info(Op::Fma).llvm_float, t, {*b.second, a.value, b.value});
+    if (a.second) result.second = joined(Op::Mul, *a.second, *b.second);
+  }
   return result;
 }
 
@@ -43,12 +49,12 @@ static Scalar neutral(Op with, const Scalar& start) {
 void PhasePrinter::scan(const kernel::Scan& s) {
   SMELT_CHECK(!s.over_grid, "a CPU scans over the grid by phases only");
   const Scalar& start = *kernel_.constant_at(s.start);
-  const DType t = start.dtype;
-  const Value first{literal(start), t, 0, 0}, nothing{literal(neutral(s.op, start)), t, 0, 0};
-  const std::string_view select = "select $C $a, $T $b, $T $c";
-  Value x = value_of(s.value);
-  std::optional<Value> restarts = s.restarts == kernel::kNoExpr ? std::nullopt : std::optional(value_of(s.restarts));
-  const Value carry = define(top(), t, 0, fmt::format("load {}, ptr %l{}", lane_type(t), s.carry));
+  const Value first{literal(start), start.dtype, 0, 0}, nothing{literal(neutral(s.op, start)), start.dtype, 0, 0};
+  const Value x = value_of(s.value);
+  const Value carry = define(top(), start.dtype, 0, fmt::format("load {}, ptr %l{}", lane_type(start.dtype), s.carry));
+  std::optional<Value> second;
+  if (s.factor != kernel::kNoExpr || s.restarts != kernel::kNoExpr)
+    second = value_of(s.factor != kernel::kNoExpr ? s.factor : s.restarts);
   const auto leave = [&](const Value& result, const Value& last) {
     write_slot(s.carry, last);
     Changes changes = no_changes();
@@ -58,43 +64,67 @@ void PhasePrinter::scan(const kernel::Scan& s) {
     in_lanes_[static_cast<size_t>(s.local)] = result.lanes > 0;
   };
   if (!vector_.loop) {
-    const Running whole = after(s.op, {carry, {}}, {x, restarts});
-    const Value before = restarts ? op(select, t, {*restarts, first, carry}) : carry;
-    return leave(s.exclusive ? before : whole.value, whole.value);
+    const Running whole = after(s.op, {carry, {}}, {x, second});
+    if (!s.exclusive) return leave(whole.value, whole.value);
+    const std::string_view select = "select $C $a, $T $b, $T $c";
+    return leave(second ? op(select, start.dtype, {*second, first, carry}) : carry, whole.value);
   }
+  ScanLanes lanes{s.op, s.exclusive, x, second, carry, first, nothing};
+  if (!is_float(start.dtype) || (s.op != Op::Max && s.op != Op::Min)) {
+    const auto [result, last] = scan_lanes(lanes);
+    return leave(result, last);
+  }
+  for (Value* v : {&lanes.x, &lanes.carry, &lanes.first, &lanes.nothing}) *v = order_key(*v, s.op == Op::Min);
+  const auto [result, last] = scan_lanes(lanes);
+  leave(of_order_key(result, start.dtype), of_order_key(last, start.dtype));
+}
+
+// The running values of the lanes, and what the loop goes on from.
+std::pair<Value, Value> PhasePrinter::scan_lanes(const ScanLanes& s) {
+  const DType t = s.x.dtype;
+  const std::string_view select = "select $C $a, $T $b, $T $c";
+  const bool factors = s.second && s.second->dtype != DType::Bool;
+  // The second value of a pair of no elements.
+  const Value none_second = factors ? Value{literal(Scalar::of_int(t, 1)), t, 0, 0} : constant(DType::Bool, 0);
+  Value x = s.x;
+  std::optional<Value> second = s.second;
+  const Value& carry = s.carry;
   const int lanes = vector_.lanes;
   x = splat(x, lanes);
-  if (restarts) restarts = splat(*restarts, lanes);
+  if (second) second = splat(*second, lanes);
   if (vector_.tail) {
     // Lanes past the extent add nothing.
-    x = op(select, t, {*vector_.tail, x, splat(nothing, lanes)});
-    if (restarts) restarts = op("and $T $a, $b", DType::Bool, {*vector_.tail, *restarts});
+    x = op(select, t, {*vector_.tail, x, splat(s.nothing, lanes)});
+    if (factors)
+      second = op(select, t, {*vector_.tail, *second, splat(none_second, lanes)});
+    else if (second)
+      second = op("and $T $a, $b", DType::Bool, {*vector_.tail, *second});
   }
   const int width = std::min(lanes, std::max(2, target_.vector_bits / 8 / std::max(4, size_of(t))));
-  const Value none = splat(nothing, width), no = splat(constant(DType::Bool, 0), width);
+  const Value none = splat(s.nothing, width), no = splat(none_second, width);
   std::vector<Running> chunks;
   std::optional<Running> before;  // the chunks so far, in every lane
   for (int c = 0; c < lanes; c += width) {
     std::vector<int> here;
     for (int i = 0; i < width; ++i) here.push_back(c + i);
     Running chunk{width == lanes ? x : lanes_of(x, here), std::nullopt};
-    if (restarts) chunk.restarts = width == lanes ? *restarts : lanes_of(*restarts, here);
+    if (second) chunk.second = width == lanes ? *second : lanes_of(*second, here);
     for (int d = 1; d < width; d *= 2) {
       std::vector<int> order;
       for (int i = 0; i < width; ++i) order.push_back(i < d ? width + i : i - d);
       Running shifted{lanes_of(chunk.value, order, &none), std::nullopt};
-      if (restarts) shifted.restarts = lanes_of(*chunk.restarts, order, &no);
-      chunk = after(s.op, shifted, chunk);
+      if (second) shifted.second = lanes_of(*chunk.second, order, &no);
+      chunk = after(s.with, shifted, chunk);
     }
     const std::vector<int> last(static_cast<size_t>(width), width - 1);
     Running total{lanes_of(chunk.value, last), std::nullopt};
-    if (restarts) total.restarts = lanes_of(*chunk.restarts, last);
+    if (second) total.second = lanes_of(*chunk.second, last);
     const Running start_of_chunk =
-        before ? after(s.op, {splat(carry, width), {}}, *before) : Running{splat(carry, width), std::nullopt};
-    chunks.push_back({after(s.op, start_of_chunk, chunk).value, {}});
-    before = before ? after(s.op, *before, total) : total;
+        before ? after(s.with, {splat(carry, width), {}}, *before) : Running{splat(carry, width), std::nullopt};
+    chunks.push_back({after(s.with, start_of_chunk, chunk).value, {}});
+    before = before ? after(s.with, *before, total) : total;
   }
-  const Value end = after(s.op, {splat(carry, width), {}}, *before).value;
+  const Value end = after(s.with, {splat(carry, width), {}}, *before).value;
   // The chunks side by side again.
   std::vector<Value> parts;
   for (const Running& chunk : chunks) parts.push_back(chunk.value);
@@ -113,10 +143,10 @@ void PhasePrinter::scan(const kernel::Scan& s) {
     for (int i = 0; i < lanes; ++i) order.push_back(i == 0 ? lanes : i - 1);
     const Value each = splat(carry, lanes);
     result = lanes_of(result, order, &each);
-    if (restarts) result = op(select, t, {*restarts, splat(first, lanes), result});
+    if (second) result = op(select, t, {*second, splat(s.first, lanes), result});
   }
   const Value last = define(top(), t, 0, fmt::format("extractelement {} {}, i64 0", type_of(end), end.text));
-  leave(result, last);
+  return {result, last};
 }
 
 }  // namespace smelt::emit

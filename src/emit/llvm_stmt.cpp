@@ -81,19 +81,24 @@ Value PhasePrinter::flip_below_zero(const Value& bits) {
   return op("xor $T $a, $b", bits.dtype, {bits, magnitude});
 }
 
-// The largest (or smallest) of few lanes, NaN if any is, +0 above -0. As integers a halving takes
-// one instruction of one cycle; as floats three comparisons and three choices, each waiting for the
-// one before.
-Value PhasePrinter::extreme_lane(const Value& x, bool smaller) {
+// Signed integers in the order of the floats, +0 above -0 and NaN above all (or below all, if the
+// smaller one is looked for). Their maximum takes one instruction of one cycle; that of floats
+// three comparisons and three choices, each waiting for the one before.
+Value PhasePrinter::order_key(const Value& x, bool smaller) {
   const DType bits = size_of(x.dtype) == 8 ? DType::I64 : DType::I32;
   // A NaN with the sign of the end that wins.
   const int64_t nan = size_of(x.dtype) == 8 ? 0x7ff8000000000000 : 0x7fc00000;
   const int64_t sign = size_of(x.dtype) == 8 ? min_int(DType::I64) : min_int(DType::I32);
   const Value is_nan = op("fcmp uno $T $a, $b", DType::Bool, {x, x});
   const Value last = constant(bits, smaller ? nan + sign : nan);
-  const Value chosen = op("select $C $a, $T $b, $T $c", bits, {is_nan, last, bitcast(x, bits)});
-  const Value found = reduce_lanes(smaller ? Op::Min : Op::Max, flip_below_zero(chosen));
-  return bitcast(flip_below_zero(found), x.dtype);
+  return flip_below_zero(op("select $C $a, $T $b, $T $c", bits, {is_nan, last, bitcast(x, bits)}));
+}
+
+Value PhasePrinter::of_order_key(const Value& key, DType dtype) { return bitcast(flip_below_zero(key), dtype); }
+
+// The largest (or smallest) of few lanes, NaN if any is, +0 above -0.
+Value PhasePrinter::extreme_lane(const Value& x, bool smaller) {
+  return of_order_key(reduce_lanes(smaller ? Op::Min : Op::Max, order_key(x, smaller)), x.dtype);
 }
 
 // Halves again and again: lane i meets lane i + n/2. The order is the same on every machine.

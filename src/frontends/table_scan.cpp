@@ -25,8 +25,7 @@ static constexpr Row kScanRows[] = {
      scan<ReduceKind::Min>},
     {"cummean", "", "x, axis=-1", "mean of the elements so far, of floats",
      [](Call& c) { return Value::array(f::cummean(c.b, c.array("x"), c.axis("axis"))); }},
-    {"logcumsumexp", "", "x, axis=-1",
-     "log(cumsum(exp(x))), computed relative to the row's maximum; -inf where exp of the distance to it is 0",
+    {"logcumsumexp", "", "x, axis=-1", "log(cumsum(exp(x))), computed relative to the maximum so far",
      [](Call& c) { return Value::array(f::logcumsumexp(c.b, c.array("x"), c.axis("axis"))); }},
 };
 

@@ -315,6 +315,9 @@ class BoundedInterpreter {
 
   Errors scan(NodeId id, const Node& node) const {
     const bool restarts = node.args.size() > 1;
+    if (has_factors(graph_, node))
+      return of_recurrence(node, values_.at(node.args[0]), full(node.args[0]), values_.at(node.args[1]),
+                           full(node.args[1]), values_.at(id));
     return of_scan(node, values_.at(node.args[0]), full(node.args[0]), restarts ? &values_.at(node.args[1]) : nullptr,
                    restarts ? full(node.args[1]) : Errors{}, values_.at(id));
   }

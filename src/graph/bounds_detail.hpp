@@ -66,6 +66,8 @@ class Joined {
 Errors of_reduction(const Node& node, const Tensor& x, const Errors& errors, const Tensor& result);
 Errors of_scan(const Node& node, const Tensor& x, const Errors& errors, const Tensor* restarts,
                const Errors& restart_errors, const Tensor& result);
+Errors of_recurrence(const Node& node, const Tensor& x, const Errors& errors, const Tensor& factors,
+                     const Errors& factor_errors, const Tensor& result);
 struct Scattered {
   const Tensor &before, &indices, &updates;
   const Errors &before_errors, &index_errors, &update_errors;

@@ -76,6 +76,21 @@ void each_element(const Node& node, const Dims& dims, const Visit& visit) {
   }
 }
 
+// Calls visit(element, whether it is the first) for every line along the axis of a scan, in its
+// direction.
+template <typename Visit>
+void along_lines(const Node& node, const Dims& dims, const Visit& visit) {
+  int64_t outer = 1, length = 1, inner = 1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    const int here = static_cast<int>(d);
+    (here < node.axes[0] ? outer : here > node.axes[0] ? inner : length) *= dims[d];
+  }
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t i = 0; i < inner; ++i)
+      for (int64_t k = 0; k < length; ++k)
+        visit((o * length + (node.reverse ? length - 1 - k : k)) * inner + i, k == 0);
+}
+
 // An index is anything where another element may be as large as the one that was found.
 Errors of_arg(const Node& node, const Tensor& x, const Errors& errors, const Tensor& result) {
   struct Best {
@@ -117,26 +132,44 @@ Errors of_reduction(const Node& node, const Tensor& x, const Errors& errors, con
 Errors of_scan(const Node& node, const Tensor& x, const Errors& errors, const Tensor* restarts,
                const Errors& restart_errors, const Tensor& result) {
   const Elements elements(x), values(result);
-  int64_t outer = 1, length = 1, inner = 1;
-  for (size_t d = 0; d < x.dims.size(); ++d) {
-    const int here = static_cast<int>(d);
-    (here < node.axes[0] ? outer : here > node.axes[0] ? inner : length) *= x.dims[d];
-  }
   Errors out(errors.size(), 0.0);
-  for (int64_t o = 0; o < outer; ++o)
-    for (int64_t i = 0; i < inner; ++i) {
-      Joined line;
-      bool lost = false;  // nobody knows whether it restarted
-      for (int64_t k = 0; k < length; ++k) {
-        const int64_t at = (o * length + (node.reverse ? length - 1 - k : k)) * inner + i;
-        const auto place = static_cast<size_t>(at);
-        if (restarts && restart_errors[place] > 0) lost = true;
-        if (restarts && !lost && Elements(*restarts).at(at).as_bool()) line = {};
-        if (!node.exclusive) line.take(elements.number(at), errors[place]);
-        out[place] = lost ? kAnything : line.error_of_scan(node, x.dtype, values.number(at));
-        if (node.exclusive) line.take(elements.number(at), errors[place]);
-      }
-    }
+  Joined line;
+  bool lost = false;  // nobody knows whether it restarted
+  along_lines(node, x.dims, [&](int64_t at, bool first) {
+    const auto place = static_cast<size_t>(at);
+    if (first) line = {}, lost = false;
+    if (restarts && restart_errors[place] > 0) lost = true;
+    if (restarts && !lost && Elements(*restarts).at(at).as_bool()) line = {};
+    if (!node.exclusive) line.take(elements.number(at), errors[place]);
+    out[place] = lost ? kAnything : line.error_of_scan(node, x.dtype, values.number(at));
+    if (node.exclusive) line.take(elements.number(at), errors[place]);
+  });
+  return out;
+}
+
+// Products of factors, and sums, are rounded as often as there are elements so far.
+Errors of_recurrence(const Node& node, const Tensor& x, const Errors& errors, const Tensor& factors,
+                     const Errors& factor_errors, const Tensor& result) {
+  const Elements elements(x), by(factors), values(result);
+  const Format f = format_of(node.dtype), computed = format_of(compute_type(node.dtype));
+  Errors out(errors.size(), 0.0);
+  double own = 0, magnitude = 0, count = 0;
+  along_lines(node, x.dims, [&](int64_t at, bool first) {
+    const auto place = static_cast<size_t>(at);
+    if (first) own = magnitude = count = 0;
+    const double factor = std::fabs(by.f(at)), value = values.f(at), factor_error = factor_errors[place];
+    own = (factor + factor_error) * own + factor_error * magnitude + errors[place];
+    magnitude = factor * magnitude + std::fabs(elements.f(at));
+    count += 1;
+    const double total = own + 4 * count * computed.epsilon * magnitude + computed.tiny * magnitude;
+    const bool unknown = std::isinf(own) || std::isnan(own) || magnitude + own > computed.largest;
+    if (!std::isfinite(value) || !std::isfinite(magnitude))
+      out[place] = std::isinf(errors[place]) || std::isinf(factor_error) || unknown ? kAnything : 0;
+    else
+      out[place] = unknown || std::fabs(value) + total > f.largest
+                       ? kAnything
+                       : total + rounding(value, node.dtype, 0.5, total == 0);
+  });
   return out;
 }
 

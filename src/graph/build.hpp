@@ -80,6 +80,9 @@ class GraphBuilder {
   // bool array that is broadcast to x, is true.
   NodeId scan(ReduceKind kind, NodeId x, int axis, bool reverse = false, bool exclusive = false,
               std::optional<NodeId> restart = std::nullopt);
+  // y[i] = factor[i] * y[i-1] + x[i] along an axis, from y[-1] = 0, of floats of one dtype and
+  // shape.
+  NodeId recurrence(NodeId x, NodeId factor, int axis, bool reverse = false);
   NodeId reshape(NodeId x, Shape to);  // one size may be -1
   NodeId permute(NodeId x, std::vector<int> order);
   NodeId broadcast_to(NodeId x, Shape to);

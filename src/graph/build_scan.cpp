@@ -64,4 +64,22 @@ NodeId GraphBuilder::scan(ReduceKind kind, NodeId x, int axis, bool reverse, boo
   return add(std::move(node));
 }
 
+NodeId GraphBuilder::recurrence(NodeId x, NodeId factor, int axis, bool reverse) {
+  SMELT_CHECK(is_float(dtype(x)) && dtype(factor) == dtype(x) && shape(factor) == shape(x), "a recurrence of {} by {}",
+              describe(at(x)), describe(at(factor)));
+  axis = normalize_axis(axis, rank(x));
+  Node node{.kind = NodeKind::Scan};
+  node.reduce = ReduceKind::Sum;
+  node.reverse = reverse;
+  node.dtype = dtype(x);
+  node.shape = shape(x);
+  node.args = {x, factor};
+  node.axes = {axis};
+  return add(std::move(node));
+}
+
+bool has_factors(const Graph& graph, const Node& scan) {
+  return scan.args.size() > 1 && is_float(graph.at(scan.args[1]).dtype);
+}
+
 }  // namespace smelt

@@ -1,6 +1,8 @@
 // Formulas of running sums.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "graph/term.hpp"
 
 namespace smelt::functions {
@@ -12,13 +14,17 @@ NodeId cummean(GraphBuilder& b, NodeId x, int axis) {
   return narrowed(total / (Term(b, b.cast(before, dtype_of(v))) + 1.0), b.dtype(x));
 }
 
-// An infinite maximum must not be subtracted, as in logsumexp.
+// The sum of exponentials below the maximum so far, which is rescaled where that grows. Gradients
+// take the maximum for a constant. An infinite one must not be subtracted, as in logsumexp.
 NodeId logcumsumexp(GraphBuilder& b, NodeId x, int axis) {
   const Term v = widened(b, x, "logcumsumexp");
-  const Term top = kept(ReduceKind::Max, v, {axis});
-  const Term shift = held(where(apply(Op::IsFinite, {top}), top, 0.0));
-  const Term total(b, b.scan(ReduceKind::Sum, exp(v - shift).id(), axis));
-  return narrowed(log(total) + shift, b.dtype(x));
+  const Term before = held(Term(b, b.scan(ReduceKind::Max, v.id(), axis, false, true)));
+  // The difference from a NaN is one, whichever is taken for the maximum.
+  const Term top = held(where(before >= v, before, v)), infinite = equal(abs(top), HUGE_VAL);
+  const Term added = exp(where(infinite, 0.0, v - top));
+  const Term scale = held(exp(where(infinite, -HUGE_VAL, before - top)));
+  const Term total(b, b.recurrence(added.id(), scale.id(), axis));
+  return narrowed(log(total) + top, b.dtype(x));
 }
 
 }  // namespace smelt::functions

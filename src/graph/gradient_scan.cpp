@@ -16,7 +16,19 @@ class ScanRule {
  public:
   ScanRule(GraphBuilder& b, NodeId id, NodeId g)
       : b_(b), node_(b.at(id)), axis_(static_cast<size_t>(node_.axes[0])), x_(b, node_.args[0]), y_(b, id), g_(b, g) {
-    if (node_.args.size() > 1) restart_ = node_.args[1], restart_back_ = next(*restart_, Literal(false));
+    if (node_.args.size() > 1 && !has_factors())
+      restart_ = node_.args[1], restart_back_ = next(*restart_, Literal(false));
+  }
+
+  bool has_factors() const { return node_.args.size() > 1 && is_float(b_.dtype(node_.args[1])); }
+
+  // What a cotangent is multiplied by on the way back is the factor of the element that it comes
+  // from.
+  Term of_recurrence() {
+    return Term(b_, b_.recurrence(g_.id(), next(node_.args[1], Literal(0.0)), node_.axes[0], !node_.reverse));
+  }
+  NodeId of_factor(const Term& cotangent) {
+    return (cotangent * Term(b_, shifted(y_.id(), Literal(0.0), !node_.reverse))).id();
   }
 
   NodeId of_sum() { return back(g_, node_.exclusive).id(); }
@@ -55,10 +67,13 @@ class ScanRule {
 
  private:
   // The array one step further on the scan's way, and `last` at its end.
-  NodeId next(NodeId x, const Operand& last) {
+  NodeId next(NodeId x, const Operand& last) { return shifted(x, last, node_.reverse); }
+
+  // The array one element up along the axis, or down, and `other` at that end.
+  NodeId shifted(NodeId x, const Operand& other, bool up) {
     const IntExpr n = b_.shape(x)[axis_];
-    const NodeId longer = pad_axis(b_, x, axis_, node_.reverse ? 1 : 0, node_.reverse ? 0 : 1, last);
-    return slice_axis(b_, longer, axis_, node_.reverse ? 0 : 1, n);
+    const NodeId longer = pad_axis(b_, x, axis_, up ? 1 : 0, up ? 0 : 1, other);
+    return slice_axis(b_, longer, axis_, up ? 0 : 1, n);
   }
 
   // A running sum on the way back. It restarts with the last element of each segment.
@@ -79,6 +94,12 @@ void scan(Sweep& s, NodeId id, NodeId g) {
   const ReduceKind kind = s.b.at(id).reduce;
   const NodeId x = s.arg(id, 0);
   ScanRule rule(s.b, id, g);
+  if (rule.has_factors()) {
+    const Term cotangent = rule.of_recurrence();
+    s.add(x, cotangent.id());
+    if (s.wants(id, 1)) s.add(s.arg(id, 1), rule.of_factor(cotangent));
+    return;
+  }
   switch (kind) {
     case ReduceKind::Sum: return s.add(x, rule.of_sum());
     case ReduceKind::Prod: return s.add(x, rule.of_product());

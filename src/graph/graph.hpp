@@ -10,7 +10,9 @@
 //           | Cast(x)                            to the node's dtype; saturating, or wrapping. To the dtype of x: x as a
 //                                                node of its own, which matters to gradients alone
 //           | Reduce(kind, x, axes)              drops the axes
-//           | Scan(kind, x, restart?, axis)      the running sum, product, maximum or minimum along the axis
+//           | Scan(kind, x, restart?, axis)      the running sum, product, maximum or minimum along the axis;
+//                                                restarts where `restart`, bools, is true. A sum of floats may have
+//                                                floats there, factors: y[i] = factor[i] * y[i-1] + x[i]
 //           | Reshape(x) | Permute(x, order) | Broadcast(x) | Slice(x, starts, steps)
 //           | Window(x, axes, steps, dilation)   numpy's sliding_window_view: appends an axis for each of `axes`
 //           | Extend(x, mode, low)               x continued past its ends: repeated edges, mirrored, or around
@@ -166,6 +168,8 @@ struct Graph {
 // Elements between neighbours along each dimension, where the value lies in memory: the steps of an
 // input that has them, else row-major.
 Shape strides_of(const Node& node);
+// Whether a Scan multiplies its running sum by the factors of its second argument.
+bool has_factors(const Graph& graph, const Node& scan);
 // Elements of which each row of the value begins at a multiple: of row-major ones the last
 // dimension.
 IntExpr row_apart(const Node& node);

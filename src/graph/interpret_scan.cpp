@@ -93,6 +93,20 @@ void run_along(const Node& node, const Lines& lines, const T* x, const uint8_t* 
     }
 }
 
+// What comes before an element is multiplied by its factor, and the element added.
+template <class T>
+void recur_along(bool reverse, const Lines& lines, const T* x, const T* factors, T* to) {
+  for (int64_t o = 0; o < lines.outer; ++o)
+    for (int64_t i = 0; i < lines.inner; ++i) {
+      T running{};
+      for (int64_t k = 0; k < lines.length; ++k) {
+        const int64_t at = (o * lines.length + (reverse ? lines.length - 1 - k : k)) * lines.inner + i;
+        running = k == 0 && std::isfinite(factors[at]) ? x[at] : factors[at] * running + x[at];
+        to[at] = running;
+      }
+    }
+}
+
 template <class T>
 void scan_as(const Node& node, const Lines& lines, const T* x, const uint8_t* restart, T* to) {
   switch (node.reduce) {
@@ -108,16 +122,20 @@ void scan_as(const Node& node, const Lines& lines, const T* x, const uint8_t* re
 
 Tensor scan(const Node& node, const std::vector<Tensor>& args, const Dims& dims) {
   const Tensor x = packed(args[0]);
-  const Tensor restart = args.size() > 1 ? packed(args[1]) : Tensor{};
+  const Tensor second = args.size() > 1 ? packed(args[1]) : Tensor{};
   Lines lines;
   for (size_t d = 0; d < dims.size(); ++d) {
     const int axis = node.axes[0], here = static_cast<int>(d);
     (here < axis ? lines.outer : here > axis ? lines.inner : lines.length) *= dims[d];
   }
   Tensor out = Tensor::empty(storage_type(node.dtype), dims);
-  const auto* restarts = args.size() > 1 ? static_cast<const uint8_t*>(restart.data) : nullptr;
-  if (out.count() > 0)
+  if (out.count() == 0) return out;
+  if (args.size() > 1 && second.dtype == DType::F64)
+    recur_along(node.reverse, lines, static_cast<const double*>(x.data), static_cast<const double*>(second.data),
+                static_cast<double*>(out.data));
+  else
     with_storage(node.dtype, [&]<class T>(T) {
+      const auto* restarts = args.size() > 1 ? static_cast<const uint8_t*>(second.data) : nullptr;
       scan_as<T>(node, lines, static_cast<const T*>(x.data), restarts, static_cast<T*>(out.data));
     });
   return out;

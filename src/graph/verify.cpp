@@ -218,7 +218,10 @@ class Verifier {
     expect_dtype_of(node, 0);
     for (size_t i = 0; i < node.args.size(); ++i)
       expect(arg(node, i).shape == node.shape, "shape {} of an argument {}", str(node.shape), str(arg(node, i).shape));
-    if (node.args.size() == 2) expect(is_bool(arg(node, 1).dtype), "restarts at {}", name_of(arg(node, 1).dtype));
+    if (node.args.size() == 1 || is_bool(arg(node, 1).dtype)) return;
+    expect(is_float(t) && node.reduce == ReduceKind::Sum && !node.exclusive, "factors of a {} of {}{}",
+           name_of_scan(node.reduce), name_of(t), node.exclusive ? ", exclusive" : "");
+    expect(arg(node, 1).dtype == t, "factors of {}", name_of(arg(node, 1).dtype));
   }
 
   void check_reshape(const Node& node) const {

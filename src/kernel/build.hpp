@@ -83,8 +83,8 @@ inline Combine combine(LocalId local, Op op, LocalId index_local = -1, int colum
   return {local, op, index_local, columns};
 }
 inline Scan scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start, bool exclusive,
-                 ExprId restarts = kNoExpr) {
-  return {local, op, carry, value, start, exclusive, restarts, {}};
+                 ExprId restarts = kNoExpr, ExprId factor = kNoExpr) {
+  return {local, op, carry, value, start, exclusive, restarts, factor, {}};
 }
 inline Alloc alloc(int buffer) { return {buffer}; }
 inline Each each(Symbol var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes) {

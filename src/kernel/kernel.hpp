@@ -9,9 +9,10 @@
 //           | Assign(local, expr)                 gives a mutable local its (next) value: accumulators
 //           | Combine(local, op, index_local?, columns?)   reduces a local's lanes of the Vector loop just ended to one uniform value, or to
 //                                           one for each column of its elements
-//           | Scan(local, op, carry, expr, start, exclusive, restarts?, over_grid?)   the running value of expr over the lanes of the Vector loop
-//                                           around, in order, after the mutable local carry, which ends as that of all lanes;
-//                                           restarts where `restarts` is true
+//           | Scan(local, op, carry, expr, start, exclusive, restarts? or factor?, over_grid?)   the running value of expr over the lanes of
+//                                           the Vector loop around, in order, after the mutable local carry, which ends as that of all
+//                                           lanes; restarts where `restarts` is true; a sum of floats is multiplied by `factor` before
+//                                           expr is added
 //           | Turn(buffer, source)                what is at [r, c] of a square buffer goes to [c, r] of another (CPU only)
 //           | Matrix(step, fragment, buffers)      matrix units of a GPU: sums of a tile, in the registers of the whole team, become
 //                                           0; take the products of two staged factors, or of the sums of another tile and a staged
@@ -39,7 +40,9 @@
 // stays. It is a direct child of the Vector loop. With `over_grid` (GPU only) iterations of the
 // Grid loop continue each other: this one is number `part` of `parts`, whose loops each take one
 // step; a counter of the phase starts iterations in order; they communicate through `meet`, a
-// temporary whose last dimensions are [3, parts, scan_words()], initially 0.
+// temporary whose last dimensions are [3, parts, scan_words()], initially 0. Factors are joined
+// too: what runs is a pair, the sum and the product of the factors, and (s, p) then (t, q) is
+// (q * s + t, p * q). A factor that is not finite makes the sum NaN.
 //
 // Pipeline (GPU only). A Serial loop with `stages` fills parts of scratch buffers, whose first
 // dimension is the stages, in Vector loops, and multiplies them afterwards. Both use only stage var
@@ -294,6 +297,7 @@ struct Scan {
   ExprId start;  // a constant
   bool exclusive = false;
   ExprId restarts = kNoExpr;  // a bool
+  ExprId factor = kNoExpr;    // of the dtype of local
   std::optional<OverGrid> over_grid;
 };
 struct Turn {
@@ -369,7 +373,10 @@ constexpr int accumulator_lanes(int lanes, int unroll) {
 }
 
 // Words of 64 bits by which a part of a scan over the grid publishes its totals.
-inline int scan_words(DType t) { return size_of(t) > 4 ? 2 : 1; }
+inline int scan_words(DType t, bool has_factors) {
+  const int bytes = size_of(t) * (has_factors ? 2 : 1);
+  return bytes > 4 ? bytes / 8 + 1 : 1;
+}
 
 // GPU: a function of a phase. A launch takes the first that may run.
 struct Variant {

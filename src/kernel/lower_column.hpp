@@ -57,9 +57,9 @@ class ColumnLowering : public ReductionLowering {
   struct PartScan {
     RunningScan scan;
     DType dtype;
-    // Params: what each part of a column joins to, whether the scan restarts in it (-1: never), and
-    // what all up to it join to.
-    int totals, restarts, joined;
+    // Params: what each part of a column joins to, whether the scan restarts in it or the product
+    // of its factors (-1: neither), and what all up to it join to.
+    int totals, second, joined;
   };
   void split_scans();
   std::vector<PartScan> total_parts(const SplitAxis& split, const ColumnLoops& loops);

@@ -73,7 +73,7 @@ class AccumulatorLowering : public Lowering {
     NodeId node;
     LocalId carry;
     ExprId start;
-    ExprId restarts;  // at the element at hand; kNoExpr: never
+    ExprId restarts, factor;  // of the element at hand; kNoExpr: none
   };
   std::vector<RunningScan> take_running_scans();  // those made since they were taken
   std::vector<Stmt> take_scan_starts();

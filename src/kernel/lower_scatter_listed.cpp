@@ -117,7 +117,7 @@ void ScatterLowering::count_rows(const Scattered& s, const Lists& lists) {
 }
 
 void ScatterLowering::find_places(const Scattered& s, const Lists& lists) {
-  const IntExpr tile = schedule_.tile, words = scan_words(lists.word);
+  const IntExpr tile = schedule_.tile, words = scan_words(lists.word, false);
   const IntExpr parts = launch_size(Symbol::launch("parts_of_rows"), ceildiv(s.rows, tile));
   const int meet = add_temporary(DType::U64, {IntExpr(3), parts, words}, "where parts meet");
   const IntExpr meets = parts * (words * 3);

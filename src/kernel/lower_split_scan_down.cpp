@@ -55,12 +55,15 @@ std::vector<ColumnLowering::PartScan> ColumnLowering::total_parts(const SplitAxi
     PartScan part{s, t, add_temporary(t, dims, "total of a part"), -1, -1};
     lanes.push_back(assign(s.carry, s.start));
     stores.push_back(builder_.store({false, part.totals, at}, builder_.local(s.carry)));
-    if (s.restarts != kNoExpr) {
-      part.restarts = add_temporary(DType::Bool, dims, "whether a part restarts");
-      const LocalId restarts = builder_.new_local(DType::Bool, true);
-      lanes.push_back(assign(restarts, builder_.constant(Scalar::of_int(DType::Bool, 0))));
-      element.push_back(assign(restarts, builder_.apply(Op::Or, {builder_.local(restarts), s.restarts})));
-      stores.push_back(builder_.store({false, part.restarts, at}, builder_.local(restarts)));
+    if (s.restarts != kNoExpr || s.factor != kNoExpr) {
+      const bool factors = s.factor != kNoExpr;
+      const DType type = factors ? t : DType::Bool;
+      part.second = add_temporary(type, dims, factors ? "product of the factors of a part" : "whether a part restarts");
+      const LocalId second = builder_.new_local(type, true);
+      const ExprId here = factors ? s.factor : s.restarts;
+      lanes.push_back(assign(second, builder_.constant(Scalar::of_int(type, factors ? 1 : 0))));
+      element.push_back(assign(second, builder_.apply(factors ? Op::Mul : Op::Or, {builder_.local(second), here})));
+      stores.push_back(builder_.store({false, part.second, at}, builder_.local(second)));
     }
     part.joined = add_temporary(t, dims, "total of all up to a part");
     scans.push_back(part);
@@ -83,10 +86,11 @@ void ColumnLowering::join_totals(const SplitAxis& split, const std::vector<PartS
   for (const PartScan& part : scans) {
     const LocalId carry = builder_.new_local(part.dtype, true), joined = builder_.new_local(part.dtype, false);
     const ExprId total = builder_.load({false, part.totals, at});
-    const ExprId restarts = part.restarts < 0 ? kNoExpr : builder_.load({false, part.restarts, at});
+    const ExprId second = part.second < 0 ? kNoExpr : builder_.load({false, part.second, at});
+    const bool factors = part.scan.factor != kNoExpr;
     body.push_back(assign(carry, part.scan.start));
-    lanes.push_back(
-        scan(joined, op_of(graph_.at(part.scan.node).reduce), carry, total, part.scan.start, false, restarts));
+    lanes.push_back(scan(joined, op_of(graph_.at(part.scan.node).reduce), carry, total, part.scan.start, false,
+                         factors ? kNoExpr : second, factors ? second : kNoExpr));
     lanes.push_back(builder_.store({false, part.joined, at}, builder_.local(joined)));
   }
   body.push_back(loop(LoopKind::Vector, kLane, split.parts, std::move(lanes), 1));

@@ -352,12 +352,13 @@ class Printer {
         },
         [&](const Scan& scan) {
           const std::string value = use(scan.value);
-          const std::string restarts = scan.restarts == kNoExpr ? "" : " restarts if " + use(scan.restarts);
+          const std::string more = scan.restarts != kNoExpr ? " restarts if " + use(scan.restarts)
+                                   : scan.factor != kNoExpr ? " times " + use(scan.factor)
+                                                            : "";
           forget_changed(s);
           line("scan %v{} = {}{} by {} after %v{} over {}{}", scan.local, scan.exclusive ? "what precedes " : "", value,
                smelt::name_of(scan.op), scan.carry,
-               scan.over_grid ? fmt::format("grid ({})", access_text(kernel_, scan.over_grid->meet)) : "lane",
-               restarts);
+               scan.over_grid ? fmt::format("grid ({})", access_text(kernel_, scan.over_grid->meet)) : "lane", more);
         },
         [&](const Alloc& alloc) {
           const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(alloc.buffer)];

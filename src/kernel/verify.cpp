@@ -167,6 +167,7 @@ class Structure {
     need(loops_.back()->kind == LoopKind::Vector, "scan %v{} is not in a vector loop", s.local);
     use(s.start, "start");
     if (s.restarts != kNoExpr) use(s.restarts, "flag");
+    if (s.factor != kNoExpr) use(s.factor, "factor");
     if (s.over_grid) {
       const Access& meet = s.over_grid->meet;
       access(meet, "scan");

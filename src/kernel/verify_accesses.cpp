@@ -83,6 +83,7 @@ class Accesses {
         [&](const Scan& scan) {
           loads(scan.value, facts, seen);
           loads(scan.restarts, facts, seen);
+          loads(scan.factor, facts, seen);
           if (scan.over_grid) access("scan through", scan.over_grid->meet, kNoExpr, facts);
         },
         [](const Matrix&) {}, [](const Turn&) {},  // of whole buffers: verify_types.cpp sees that their sizes are equal

@@ -159,6 +159,7 @@ class Flow {
   void scan(const Scan& s) {
     read(s.value);
     if (s.restarts != kNoExpr) read(s.restarts);
+    if (s.factor != kNoExpr) read(s.factor);
     auto carry = state_.locals.find(s.carry);
     if (carry == state_.locals.end()) fail(kernel_, "scan %v{}: %v{} has no value to go on from", s.local, s.carry);
     if (carry->second.declared & kLanes) fail(kernel_, "scan %v{}: %v{} ends with the loop", s.local, s.carry);

@@ -195,6 +195,9 @@ class Types {
     need(kernel_.at(s.start).is<Const>(), "scan %v{} starts at no constant", s.local);
     need(local_dtype(s.carry) == t, "scan %v{} carries another type", s.local);
     if (s.restarts != kNoExpr) need_dtype(s.restarts, DType::Bool, "where a scan restarts");
+    if (s.factor == kNoExpr) return;
+    need_local_dtype(s.factor, s.local);
+    need(s.op == Op::Add && is_float(t) && !s.exclusive && s.restarts == kNoExpr, "scan %v{} has factors", s.local);
   }
 
   void turn(const Turn& s) const {

@@ -84,6 +84,7 @@ void for_each_expression(S& s, const Visit& visit) {
   if (auto* store = s.template get_if<Store>(); store && store->mask != kNoExpr) visit(store->mask);
   if (auto* scan = s.template get_if<Scan>()) {
     if (scan->restarts != kNoExpr) visit(scan->restarts);
+    if (scan->factor != kNoExpr) visit(scan->factor);
     visit(scan->start);
   }
 }

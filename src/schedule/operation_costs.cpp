@@ -25,7 +25,7 @@ constexpr Cost kCosts[] = {
 };
 
 constexpr std::pair<Fact, double> kFacts[] = {
-    {Fact::Wide, 2}, {Fact::Bf16, 2.5}, {Fact::F16, 1.4}, {Fact::Scan, 16}, {Fact::ScanExtreme, 45}};
+    {Fact::Wide, 2}, {Fact::Bf16, 2.5}, {Fact::F16, 1.4}, {Fact::Scan, 16}, {Fact::ScanExtreme, 20}};
 
 Calibration all() {
   Calibration c;

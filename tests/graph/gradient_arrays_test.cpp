@@ -150,6 +150,17 @@ TEST(GradientArrays, Scans) {
         }
 }
 
+// y[i] = factor[i] * y[i-1] + x[i]
+TEST(GradientArrays, Recurrences) {
+  for (const int axis : {0, 1})
+    for (const bool reverse : {false, true}) {
+      const Formula formula = [&](GraphBuilder& b, const Nodes& x) { return b.recurrence(x[0], x[1], axis, reverse); };
+      for (const Dims& dims : {Dims{3, 6}, Dims{1, 1}, Dims{6, 1}})
+        EXPECT_TRUE(right_gradients(formula, {apart(dims), apart(dims, -1, 1, 5)})) << axis << reverse << str(dims);
+      EXPECT_TRUE(right_gradient(formula, {apart({3, 6}), apart({3, 6}, -1, 1, 5)}, {{N, M}, {N, M}})) << axis;
+    }
+}
+
 TEST(GradientArrays, ScansOfZerosNothingAndOne) {
   const Tensor zeros = array(DType::F64, {3, 5}, {1, 0, 2, 3, 4, 0, 2, 0, 3, 1, 2, 3, 4, 5, 0});
   for (const bool reverse : {false, true})

@@ -118,6 +118,12 @@ TEST(Cases, C05_OutputOfStrideZeroIsRefused) {
               }),
               HasSubstr("output 0 is f32[4, 8], but the memory given for it is f64[4, 8]"));
   for (const float f : memory) EXPECT_EQ(f, 0);
+  // Arrays without elements have strides of 0 in NumPy.
+  for (const Dims& dims : {Dims{4, 0}, Dims{0, 4}})
+    EXPECT_EQ(message_of([&] {
+                e.run_into({TensorView{DType::F32, dims, {0, 0}, memory}}, {{DType::F32, dims, {0, 0}, memory}});
+              }),
+              "nothing thrown");
 }
 
 TEST(Cases, C06_SizeOneWithAnyStride) {

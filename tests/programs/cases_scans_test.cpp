@@ -112,6 +112,33 @@ TEST(Scans, NastyNumbers) {
   EXPECT_TRUE(same_numbers(scanned("cumsum(x, restart=x == 1)", {kNan, 1, 2, 1, 5}), {kNan, 1, 3, 1, 6}));
 }
 
+// The maximum grows, and falls, by more than exponentials of f32 span.
+TEST(Scans, LogarithmsOfSumsOfExponentials) {
+  NEEDS_LLVM();
+  const auto sums = [](const std::vector<double>& v) {
+    return numbers(run("input x: f32[N]\nreturn logcumsumexp(x)", {vector(DType::F32, v)}));
+  };
+  EXPECT_TRUE(same_numbers(sums({-500, -0.0, 300, -kInf, 200}), {-500, 0, 300, 300, 300}));
+  EXPECT_TRUE(same_numbers(sums({-kInf, -kInf, 7, kInf, -kInf, kInf, 3}), {-kInf, -kInf, 7, kInf, kInf, kInf, kInf}));
+  EXPECT_TRUE(same_numbers(sums({1, kNan, 5, kInf}), {1, kNan, kNan, kNan}));
+  EXPECT_TRUE(same_numbers(sums({-kInf, kNan, 5}), {-kInf, kNan, kNan}));
+  EXPECT_TRUE(same_numbers(sums({kInf, 2, kNan}), {kInf, kInf, kNan}));
+  EXPECT_TRUE(same_numbers(sums({}), {}));
+  for (const DType t : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
+    std::vector<Tensor> keep;
+    for (const Dims& dims : {Dims{3, 1001}, Dims{1, 40000}, Dims{1000, 5}, Dims{33, 64}, Dims{0, 5}, Dims{5, 0}})
+      keep.push_back(noise(t, dims));
+    std::vector<std::vector<TensorView>> calls;
+    for (const Tensor& x : keep) calls.push_back({x});
+    for (const int axis : {0, 1})
+      for (const std::string of : {"x * 40", "where(x > 3, x * 60, -inf)"}) {
+        const std::string program =
+            fmt::format("input x: {}[M, N]\nreturn logcumsumexp({}, axis={})", name_of(t), of, axis);
+        EXPECT_TRUE(right(program, calls)) << program;
+      }
+  }
+}
+
 TEST(Scans, Integers) {
   NEEDS_LLVM();
   const Tensor wide = array(DType::I64, {4}, {0x1p62, 0x1p62, 1, -3});

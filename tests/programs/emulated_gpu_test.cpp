@@ -122,6 +122,20 @@ TEST_F(EmulatedGpu, ScansOfLongRowsInParts) {
   check("input x: i32[200000]\nreturn cumsum(x), cumsum(x, reverse=True)\n", {noise(DType::I32, {200000})});
 }
 
+// A running maximum, and a sum that it scales, by every way in which scans run.
+TEST_F(EmulatedGpu, ScansWithFactors) {
+  for (const DType t : {DType::F32, DType::F64, DType::F16}) {
+    const std::string row = fmt::format("input x: {}[R, C]\nreturn logcumsumexp(x * 30)\n", name_of(t));
+    check_calls(row, {{rows(t, 3, 1000)}, {rows(t, 3, 5001)}, {rows(t, 3, 3)}, {rows(t, 3, 0)}},
+                {{"R"_size, 3}, {"C"_size, 5001}});
+    check(row, {special_noise(t, {4, 700})}, {{"R"_size, 4}, {"C"_size, 700}});
+    check(fmt::format("input x: {}[100000]\nreturn logcumsumexp(x * 30)\n", name_of(t)), {noise(t, {100000})});
+    const std::string columns = fmt::format("input x: {}[A, B, C]\nreturn logcumsumexp(x * 30, axis=1)\n", name_of(t));
+    check_calls(columns, {{noise(t, {2, 3000, 5}, 3)}, {noise(t, {1, 1001, 70}, 3)}, {special_noise(t, {2, 900, 3})}},
+                {{"A"_size, 2}, {"B"_size, 3000}, {"C"_size, 5}});
+  }
+}
+
 TEST_F(EmulatedGpu, TallColumnsInParts) {
   const Tensor narrow = rows(DType::F32, 30000, 3), odd = rows(DType::BF16, 3001, 37),
                even = rows(DType::I32, 2048, 128);

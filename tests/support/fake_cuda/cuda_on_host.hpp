@@ -410,20 +410,24 @@ void publish(unsigned long long* at, const T& x) {
   Bits<V> bits;
   bits.value = Total<T>::value(x);
   const unsigned long long flags = 1u | Total<T>::restarts(x);
-  at[0] = sizeof(V) <= 4 ? flags << 32 | bits.low : bits.all;
-  if (sizeof(V) > 4) at[1] = flags << 32;
+  if (sizeof(V) <= 4) {
+    at[0] = flags << 32 | bits.low;
+  } else {
+    for (int i = 0; i < Bits<V>::kWords; ++i) at[i] = bits.all[i];
+    at[Bits<V>::kWords] = flags << 32;
+  }
 }
 // Workgroups run one after the other, so what is awaited is there, or never comes.
 template <class T>
 T await(const unsigned long long* at, unsigned long long) {
   typedef typename Total<T>::Value V;
   Bits<V> bits;
-  const unsigned long long word = sizeof(V) <= 4 ? at[0] : at[1];
+  const unsigned long long word = at[sizeof(V) <= 4 ? 0 : Bits<V>::kWords];
   if (!(word >> 32)) on_host::fail("a total is awaited that no earlier workgroup has left");
   if (sizeof(V) <= 4)
     bits.low = static_cast<unsigned>(word);
   else
-    bits.all = at[0];
+    for (int i = 0; i < Bits<V>::kWords; ++i) bits.all[i] = at[i];
   return Total<T>::make(bits.value, static_cast<unsigned>(word >> 32));
 }
 
