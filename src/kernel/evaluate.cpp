@@ -24,7 +24,8 @@ static int add_param(Kernel& kernel, const Graph& graph, NodeId id, ParamKind ki
   p.kind = kind;
   p.dtype = node.dtype;
   p.dims = node.shape;
-  p.strides = strides_of(node);
+  // An output that is an input too does not lie as that does.
+  p.strides = kind == ParamKind::Output ? row_major_strides(node.shape) : strides_of(node);
   p.value = id;
   p.note = node.kind == NodeKind::Input ? "input " + node.name : fmt::format("%{} {}", id, node.label);
   kernel.params.push_back(std::move(p));

@@ -69,10 +69,11 @@ class Isolation {
            kind != NodeKind::Broadcast;
   }
 
-  // Whether every value has the same shape, or is one number.
+  // Whether every value has the same shape, or is one number. Gaps between rows need the axes.
   bool even() {
     for (const NodeId id : order_) {
       const Node& node = graph_.at(id);
+      if (node.kind == NodeKind::Input && !node.steps.empty()) return false;
       // A reduction to one number has an argument of another shape.
       if (!ends(id) && (node.kind == NodeKind::Reduce || node.kind == NodeKind::Scan)) return false;
       if (is_one(node.shape)) {

@@ -58,6 +58,7 @@ void expect_near(const Array& found, const Array& expected) {
 
 TEST(Gaps, AreSkippedByEveryKindOfKernel) {
   const std::vector<std::pair<const char*, std::function<Array(Array)>>> programs{
+      {"itself", [](const Array& x) { return x; }},
       {"pointwise", [](const Array& x) { return exp(x) * 2 + x; }},
       {"rows", [](const Array& x) { return softmax(x, -1); }},
       {"columns", [](const Array& x) { return sum(x, 0); }},
@@ -88,6 +89,24 @@ TEST(Gaps, AreSkippedByProducts) {
   EXPECT_EQ(f.specializations().at(0).types,
             "f32[150, 200] with strides [333, 1], f32[200, 170] with strides [1, 208]");
   expect_near(found, compile([](const Array& x, const Array& y) { return matmul(x, y); })(x.copy(), y.copy()));
+}
+
+// Independent kernels of one launch, some of them copies of what is returned as it is.
+TEST(Gaps, AreSkippedByBatches) {
+  const Lies lies{{100, 64}, {150, 1}}, other{{30, 20}, {33, 1}}, one{{1, 1}, {9, 1}};
+  const std::vector<float> a = values_of(lies), b = values_of(other), c = values_of(one);
+  const auto f = compile([](const std::vector<Array>& xs) {
+    std::vector<Array> made = xs;
+    for (const Array& x : xs) made.push_back(x * 2);
+    return made;
+  });
+  const std::vector<Array> xs{Array::borrow(a, lies.dims, lies.strides), Array::borrow(b, other.dims, other.strides),
+                              Array::borrow(a, {99, 64}, {150, 1}, 150), Array::borrow(c, one.dims, one.strides)};
+  std::vector<Array> copies;
+  for (const Array& x : xs) copies.push_back(x.copy());
+  const std::vector<Array> found = f(xs), expected = f(copies);
+  ASSERT_EQ(found.size(), 8u);
+  for (size_t i = 0; i < found.size(); ++i) expect_near(found[i], expected[i]);
 }
 
 TEST(Gaps, OfFewDistancesAreReadAndOthersCopied) {
