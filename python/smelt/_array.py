@@ -24,8 +24,21 @@ class Array(Methods):
     """
 
     __slots__ = ()
-    __array_ufunc__ = None  # NumPy leaves `numpy_array * x` to this class
     __hash__ = None  # type: ignore[assignment]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        # `numpy_array * x` and numpy.exp(x) are the function of this module that has the name.
+        import smelt
+
+        function = getattr(smelt, ufunc.__name__, None)
+        if method == "__call__" and not kwargs and function is not None:
+            return function(*inputs) if all(map(_is_operand, inputs)) else NotImplemented
+        called = f"numpy.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+        options = f" with {'=, '.join(kwargs)}=" if kwargs else ""
+        raise _smelt.UserError(
+            f"{called}{options} cannot be applied to {self.describe()}, an array of smelt\n"
+            "help: write functions and methods of smelt, or x.numpy() for NumPy's outside of a traced function"
+        )
 
     # ---- operators
 

@@ -6,7 +6,7 @@ TYPE_CHECKING = False  # of typing, which takes longer to import than this packa
 if TYPE_CHECKING:
     from typing import Any, Sequence, Union
 
-from . import _smelt
+from . import _smelt, _tree
 from ._array import Array
 from ._smelt import DType
 
@@ -82,7 +82,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """The dtype that arithmetic on these has."""
-    dtypes = [x.dtype if isinstance(x, Array) else x for x in arrays_and_dtypes]
+    dtypes = [x.dtype if isinstance(x, Array) or _tree.is_foreign_array(x) else x for x in arrays_and_dtypes]
     known = [x for x in dtypes if not isinstance(x, (bool, int, float))]
     if not known:
         raise ValueError("result_type: at least one array or dtype")

@@ -50,7 +50,7 @@ def _is_leaf(x: Any) -> bool:
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, (bool, int, float)) and not _tree.is_foreign_array(x)
+    return _tree.is_number(x)
 
 
 def captured(x: Any) -> str:

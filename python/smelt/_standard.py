@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     _Axis = Union[None, int, Sequence[int]]
 
-from . import _smelt
+from . import _smelt, _tree
 from ._array import Array
 from ._create import asarray
 from ._smelt import UserError
@@ -37,9 +37,9 @@ def _pair(name: str, a: Any, b: Any) -> tuple[Array, Array]:
     # Two operands, of which one may be a number of Python that takes the dtype of the other.
     if not isinstance(a, Array) and not isinstance(b, Array):
         raise TypeError(f"{name}: one argument at least is an array")
-    if not isinstance(a, Array) and isinstance(a, (bool, int, float)):
+    if not isinstance(a, Array) and _tree.is_number(a):
         a = _call("full", (), a, b.dtype)
-    if not isinstance(b, Array) and isinstance(b, (bool, int, float)):
+    if not isinstance(b, Array) and _tree.is_number(b):
         b = _call("full", (), b, a.dtype)
     return _array(a), _array(b)
 
@@ -553,7 +553,7 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Optional[
     if sorter is not None:
         x1 = _call("take", x1, sorter, 0)
     if not isinstance(x2, Array):
-        x2 = asarray(x2, dtype=x1.dtype if isinstance(x2, (bool, int, float)) else None)
+        x2 = asarray(x2, dtype=x1.dtype if _tree.is_number(x2) else None)
     common = _smelt.promote(x1.dtype, x2.dtype)
     flat = _call("astype", _call("flatten", x2), common)
     return _call("reshape", _smelt.searchsorted(_call("astype", x1, common), flat, side == "right"), x2.shape)

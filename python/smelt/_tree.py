@@ -70,3 +70,8 @@ def is_foreign_array(x: Any) -> bool:
     if numpy is not None and isinstance(x, (numpy.ndarray, numpy.generic)):
         return True
     return hasattr(x, "__dlpack__")
+
+
+def is_number(x: Any) -> bool:
+    """Whether a number of Python, which takes the dtype of arrays: not numpy.float64, which is a float too."""
+    return isinstance(x, (bool, int, float)) and not is_foreign_array(x)

@@ -302,6 +302,15 @@ Array Buffer::array(std::shared_ptr<void> owner) const {
   return Array::adopt(data, dtype_, std::move(dims), std::move(strides), std::move(owner));
 }
 
+static constexpr const char* kConvert =
+    "\nhelp: convert it first, as in x.astype('float32'); bool, integers of 8 to 64 bits and floats are supported";
+
+static std::string text_of(nb::handle object) {
+  const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+  if (!text.ptr()) throw nb::python_error();
+  return nb::cast<std::string>(text);
+}
+
 std::optional<Array> foreign_array(nb::handle object) {
   auto buffer = std::make_unique<Buffer>();
   switch (buffer->open(object.ptr(), false)) {
@@ -316,7 +325,14 @@ std::optional<Array> foreign_array(nb::handle object) {
     case Buffer::State::Missing: break;
   }
   if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 1) return std::nullopt;
-  return from_dlpack_object(object);
+  try {
+    return from_dlpack_object(object);
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_BufferError)) throw;
+    const bool typed = PyObject_HasAttrString(object.ptr(), "dtype") == 1;
+    throw UserError("an array" + (typed ? " of " + text_of(object.attr("dtype")) : "") +
+                    " cannot be read: " + text_of(e.value()) + kConvert);
+  }
 }
 
 Array to_array(nb::handle object) {

@@ -54,6 +54,24 @@ void check_captured(nb::handle object, bool evaluated) {
   throw UserError(nb::cast<std::string>(told));
 }
 
+// What a number of NumPy (numpy.float64(2), not an array of rank 0) is in Python.
+std::optional<nb::object> number_of_numpy(nb::handle object) {
+  const nb::object numpy = nb::steal(PyImport_GetModule(nb::str("numpy").ptr()));
+  if (!numpy.ptr() || !nb::isinstance(object, numpy.attr("generic"))) return std::nullopt;
+  nb::object number = object.attr("item")();
+  if (!PyBool_Check(number.ptr()) && !PyLong_Check(number.ptr()) && !PyFloat_CheckExact(number.ptr()))
+    return std::nullopt;
+  return number;
+}
+
+// The same as a constant of the program that is traced, of NumPy's dtype.
+Array constant_of_numpy(nb::handle object, const nb::object& number) {
+  const auto dtype = find_dtype(object.attr("dtype"));
+  if (!dtype) throw UserError("no element type of smelt is " + nb::cast<std::string>(nb::repr(object)));
+  return detail::call("astype", {Argument(to_array(number)), Argument(*dtype)}, caller());
+}
+
+// Whole numbers of NumPy are those of Python here, where they may be axes and sizes.
 Argument to_argument(nb::handle object) {
   PyObject* const o = object.ptr();
   if (const Array* array = find_array(object)) {
@@ -90,8 +108,12 @@ Argument to_argument(nb::handle object) {
     dots.kind = Argument::Kind::Ellipsis;
     return dots;
   }
+  if (const auto number = number_of_numpy(object)) {
+    if (!PyFloat_Check(number->ptr())) return to_argument(*number);
+    if (tracing_depth() > 0) return Argument(constant_of_numpy(object, *number));
+  }
   if (auto array = foreign_array(object)) {
-    check_captured(object, array->ndim() > 0);
+    check_captured(object, true);
     return Argument(*array);
   }
   if (const auto dtype = find_dtype(object)) return Argument(*dtype);
@@ -113,6 +135,8 @@ nb::object call(const std::string& function, const nb::args& arguments) {
 }
 
 Located located(nb::handle object, Where where) {
+  if (tracing_depth() > 0)
+    if (const auto number = number_of_numpy(object)) return Located(constant_of_numpy(object, *number), where);
   const Argument argument = to_argument(object);
   if (argument.kind == Argument::Kind::Node) return Located(Array(argument.node), where);
   if (argument.kind == Argument::Kind::None || argument.kind == Argument::Kind::Tuple)

@@ -55,8 +55,10 @@ Device device_of(const dlpack::Device& device) {
 Array detail::array_from(const dlpack::Tensor& from, bool read_only, std::shared_ptr<void> owner) {
   const auto dtype = detail::dtype_from(from.dtype);
   if (!dtype)
-    throw UserError(fmt::format("from_dlpack(): no element type of smelt has DLPack's code {}, {} bits and {} lanes",
-                                static_cast<int>(from.dtype.code), from.dtype.bits, from.dtype.lanes));
+    throw UserError(
+        fmt::format("from_dlpack(): no element type of smelt has DLPack's code {}, {} bits and {} lanes"
+                    "\nhelp: convert it first; bool, integers of 8 to 64 bits and floats are supported",
+                    static_cast<int>(from.dtype.code), from.dtype.bits, from.dtype.lanes));
   if (from.ndim < 0 || (from.ndim > 0 && !from.shape))
     throw UserError(fmt::format("from_dlpack(): a tensor of {} axes without a shape", from.ndim));
   Tensor tensor;

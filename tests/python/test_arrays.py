@@ -196,3 +196,79 @@ def test_numpy_on_the_other_side_of_an_operator():
     assert (x - a).tolist() == [-1, -1, -1]
     with pytest.raises(TypeError):
         a + "text"
+
+
+# ---- what users of NumPy write
+
+NUMPY_NUMBERS = {
+    "float64": (lambda x: x * np.sqrt(2.0), np.float64),
+    "in front": (lambda x: np.sqrt(2.0) * x, np.float64),
+    "float32": (lambda x: x / np.float32(3) - np.float32(0.5), np.float32),
+    "float16": (lambda x: x * np.float16(0.1), np.float32),
+    "where": (lambda x: smelt.where(x > np.float64(1), x, np.float64(0.1)), np.float64),
+    "axis": (lambda x: smelt.sum(x, axis=np.int64(0)), np.float32),
+    "shape": (lambda x: x.reshape(np.int64(2), np.int32(2)), np.float32),
+    "index": (lambda x: x[np.int64(1)] + x[: np.int8(3)], np.float32),
+    "whole": (lambda x: smelt.astype(x, smelt.int32) + np.int64(3), np.int64),
+    "bool": (lambda x: (x > 1) | np.bool_(True), np.bool_),
+}
+
+
+@pytest.mark.parametrize("name", NUMPY_NUMBERS)
+def test_numbers_of_numpy_have_their_dtype(name):
+    function, dtype = NUMPY_NUMBERS[name]
+    x = np.arange(4, dtype="f4")
+    lazy, traced = np.asarray(function(smelt.asarray(x))), smelt.jit(lambda x: function(x))(x)
+    assert lazy.dtype == traced.dtype == dtype
+    np.testing.assert_array_equal(lazy, traced)
+
+
+def test_numbers_of_numpy_promote_as_arrays():
+    x = smelt.asarray(np.ones(3, "f4"))
+    assert smelt.result_type(x, np.float64(1)) == smelt.float64 and smelt.result_type(x, 1.0) == smelt.float32
+
+
+def test_functions_of_numpy_are_those_of_smelt():
+    x = np.linspace(-2, 2, 9, dtype="f4")
+    a = smelt.asarray(x)
+    for function in (np.exp, np.abs, np.arctan, np.rint, np.isnan, np.negative, np.square):
+        made = function(a)
+        assert isinstance(made, smelt.Array)
+        np.testing.assert_allclose(np.asarray(made), function(x), rtol=1e-6)
+    np.testing.assert_array_equal(np.asarray(np.maximum(x[::-1], a)), np.maximum(x[::-1], x))
+    np.testing.assert_array_equal(np.asarray(x[::-1] - a), x[::-1] - x)
+    np.testing.assert_allclose(smelt.jit(lambda x: np.tanh(x) ** 2)(x), np.tanh(x) ** 2, rtol=1e-5)
+    with pytest.raises(smelt.UserError, match="numpy.frexp cannot be applied to f32.9.*\nhelp: write functions"):
+        np.frexp(a)
+    with pytest.raises(smelt.UserError, match="numpy.add.reduce cannot"):
+        np.add.reduce(a)
+    with pytest.raises(smelt.UserError, match="numpy.add with out= cannot"):
+        x += a
+
+
+@pytest.mark.parametrize("dtype", [">f4", "M8[D]", "U1", "O", "c16", "f4, i4"])
+def test_elements_that_are_not_supported(dtype):
+    x = np.zeros(3, dtype)
+    for take in (smelt.asarray, smelt.jit(lambda x: x)):
+        with pytest.raises(smelt.UserError, match="help: convert it first"):
+            take(x)
+
+
+@pytest.mark.parametrize("shape", [(5, 0), (0, 5), (3, 0, 4), (0,)])
+def test_arrays_without_elements(shape):
+    x = np.zeros(shape, "f4")
+    made = smelt.jit(lambda x: (x + 1, smelt.cumsum(x, axis=0), smelt.sum(x, axis=-1)))(x)
+    assert [y.shape for y in made] == [shape, shape, shape[:-1]]
+    out = np.zeros(shape, "f4")
+    assert smelt.jit(lambda x: x * 2)(x, out=out) is out
+
+
+@pytest.mark.parametrize("part", [np.s_[:100, :100], np.s_[::2, 5:150], np.s_[:, 1:], np.s_[7:90, ::-1], np.s_[:0, :9]])
+def test_parts_of_arrays_are_returned_as_they_are(part):
+    x = np.arange(300 * 300.0).reshape(300, 300)
+    for of in (x[part], x.T[part]):
+        same, turned, more = smelt.jit(lambda x: (x, x.T, x + 1))(of)
+        np.testing.assert_array_equal(smelt.jit(lambda x: x)(of), of)
+        np.testing.assert_array_equal(same, of)
+        np.testing.assert_array_equal(turned, of.T)
+        np.testing.assert_array_equal(more, of + 1)
