@@ -122,7 +122,7 @@ TEST(CliExplain, DumpsPasses) {
   };
   const Result passes = dump("passes");
   EXPECT_EQ(passes.status, 0) << passes.err;
-  EXPECT_TRUE(passes.out_has("kernel k0\n  prefetch: ")) << passes.out;
+  EXPECT_TRUE(passes.out_has("kernel k0\n  narrow-sums: ")) << passes.out;
   EXPECT_TRUE(passes.out_has("    +       prefetch in0[")) << passes.out;
   const Result before = dump("after:lowering"), after = dump("after:prefetch");
   EXPECT_TRUE(before.out_has("kernel k0") && !before.out_has("prefetch in0[")) << before.out;
