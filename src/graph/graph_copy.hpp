@@ -8,6 +8,14 @@
 
 namespace smelt {
 
+// Whether a slice has all of its argument but along an axis.
+inline bool is_whole_but_along(const Graph& graph, const Node& slice, size_t axis) {
+  const Shape& of = graph.at(slice.args[0]).shape;
+  for (size_t d = 0; d < of.size(); ++d)
+    if (d != axis && !(slice.steps[d] == 1 && slice.starts[d].is(0) && slice.shape[d] == of[d])) return false;
+  return true;
+}
+
 class GraphCopy {
  protected:
   explicit GraphCopy(const Graph& from) : from_(from) {}

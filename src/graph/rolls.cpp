@@ -42,11 +42,8 @@ class RollWriter : GraphCopy {
     NodeId wrapped = -1;
   };
 
-  bool is_whole_but_along(const Node& slice, size_t axis) const {
-    const Shape& of = from_.at(slice.args[0]).shape;
-    for (size_t d = 0; d < of.size(); ++d)
-      if (slice.steps[d] != 1 || (d != axis && !(slice.starts[d].is(0) && slice.shape[d] == of[d]))) return false;
-    return true;
+  bool is_range_along(const Node& slice, size_t axis) const {
+    return slice.steps[axis] == 1 && is_whole_but_along(from_, slice, axis);
   }
 
   // The last `shift` elements along an axis, then the others: by how much that moves x.
@@ -55,9 +52,8 @@ class RollWriter : GraphCopy {
     const auto axis = static_cast<size_t>(node.axes[0]);
     const Node &last = from_.at(node.args[0]), &others = from_.at(node.args[1]);
     if (last.kind != NodeKind::Slice || others.kind != NodeKind::Slice || last.args != others.args ||
-        !(node.shape == from_.at(last.args[0]).shape) || !is_whole_but_along(last, axis) ||
-        !is_whole_but_along(others, axis) || !others.starts[axis].is(0) ||
-        !(last.starts[axis] + last.shape[axis] == node.shape[axis]))
+        !(node.shape == from_.at(last.args[0]).shape) || !is_range_along(last, axis) || !is_range_along(others, axis) ||
+        !others.starts[axis].is(0) || !(last.starts[axis] + last.shape[axis] == node.shape[axis]))
       return std::nullopt;
     if (const auto up = last.shape[axis].constant(); up && *up <= kMostShift) return *up;
     if (const auto down = others.shape[axis].constant(); down && *down <= kMostShift) return -*down;

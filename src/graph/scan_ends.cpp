@@ -33,12 +33,8 @@ class ScanEnds : GraphCopy {
     if (slice.kind != NodeKind::Slice) return false;
     const Node& scan = from_.at(slice.args[0]);
     if (scan.kind != NodeKind::Scan) return false;
-    for (size_t d = 0; d < slice.shape.size(); ++d) {
-      const bool whole = slice.starts[d].is(0) && slice.steps[d] == 1 && slice.shape[d] == scan.shape[d];
-      const bool along = static_cast<int>(d) == scan.axes[0];
-      if (along ? !slice.shape[d].is(1) || scan.shape[d].is(1) : !whole) return false;
-    }
-    return true;
+    const auto axis = static_cast<size_t>(scan.axes[0]);
+    return slice.shape[axis].is(1) && !scan.shape[axis].is(1) && is_whole_but_along(from_, slice, axis);
   }
 
   NodeId everywhere(NodeId scalar, const Shape& shape, const Node& like) {

@@ -3,18 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "frontends/language.hpp"
+#include "planning.hpp"
 
 namespace smelt::plan {
 namespace {
-
-Options for_gpu() {
-  Options options;
-  options.target = {"cuda", true, 132, 256, 0, 60 << 20, 0, 90, 227 << 10, true};
-  return options;
-}
-
-Graph graph_of(const std::string& program) { return simplify(lang::parse_program(program, "<test>")); }
 
 TEST(RollsInStencils, StepsOfAPeriodicStencilAreFewerKernels) {
   const Graph graph = graph_of(

@@ -73,14 +73,16 @@ SMELT_HD V power_number(V exponent) {
   return exponent - like(exponent, format32().to_integer + 127);
 }
 
-// 2^(x factor): 2^n is put together from its bits, and what is left comes from the unit.
+// 2^(x factor + more): 2^n is put together from its bits, and what is left comes from the unit.
+// `more` is a small integer.
 template <class V>
-SMELT_HD V exp2_of_product(V x, double factor) {
+SMELT_HD V exp2_of_product(V x, double factor, int more = 0) {
   const double high = static_cast<double>(static_cast<float>(factor));
   const auto exponent = power_exponent(x, factor);
   const auto above = fma(x, like(x, high), -power_number(exponent));
   const auto rest = fma(x, like(x, factor - high), above);
-  return from_bits(shift_left_by(bits(exponent), format32().mantissa)) * power_of_two(rest);
+  const auto left = more ? rest + like(x, more) : rest;
+  return from_bits(shift_left_by(bits(exponent), format32().mantissa)) * power_of_two(left);
 }
 
 template <class V>
@@ -208,11 +210,7 @@ SMELT_HD V atan2(V y, V x) {
 // that it overflows where cosh does.
 template <class V>
 SMELT_HD V cosh(V x) {
-  const auto a = abs(x), exponent = power_exponent(a, kLog2E);
-  const double high = static_cast<double>(static_cast<float>(kLog2E));
-  const auto above = fma(a, like(x, high), -power_number(exponent));
-  const auto rest = fma(a, like(x, kLog2E - high), above);
-  const auto half = from_bits(shift_left_by(bits(exponent), format32().mantissa)) * power_of_two(rest - like(x, 1));
+  const auto half = exp2_of_product(abs(x), kLog2E, -1);
   return fma(reciprocal(half), like(x, 0.25), half);
 }
 
