@@ -1,5 +1,6 @@
 #include "kernel/barriers.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -106,9 +107,7 @@ class Barriers {
     return found;
   }
   bool meets(const Buffers& here) const {
-    for (const int b : here)
-      if (touched_.count(b)) return true;
-    return false;
+    return std::any_of(here.begin(), here.end(), [&](int b) { return meets_memory(kernel_, touched_, b); });
   }
 
   Kernel& kernel_;
@@ -129,6 +128,14 @@ std::set<int> in_memory_of_pipeline(const Kernel& kernel) {
   for (size_t b = 0; b < kernel.buffers.size(); ++b)
     if (kernel.buffers[b].lifetime != Lifetime::Always) found.insert(static_cast<int>(b));
   return found;
+}
+
+bool meets_memory(const Kernel& kernel, const std::set<int>& buffers, int buffer) {
+  const auto lifetime = [&](int b) { return kernel.buffers[static_cast<size_t>(b)].lifetime; };
+  const Lifetime own = lifetime(buffer);
+  return std::any_of(buffers.begin(), buffers.end(), [&](int b) {
+    return b == buffer || (own != Lifetime::Always && lifetime(b) != Lifetime::Always && lifetime(b) != own);
+  });
 }
 
 bool is_shared(const Kernel& kernel, const Access& access) {

@@ -23,6 +23,9 @@ bool is_shared(const Kernel& kernel, const Access& access);
 // A pipeline, within which the team waits on its own; and the buffers that are in its memory.
 bool is_pipeline(const Stmt& s);
 std::set<int> in_memory_of_pipeline(const Kernel& kernel);
+// Whether a buffer is one of these, or in the memory of one: what is used behind a pipeline is in
+// that of its parts.
+bool meets_memory(const Kernel& kernel, const std::set<int>& buffers, int buffer);
 // Whether a team goes through the body of a statement again and again.
 bool repeats(const Stmt& s);
 // The first dimension of an access whose index grows by 1 with a loop variable. A buffer of

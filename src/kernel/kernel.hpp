@@ -108,7 +108,8 @@ struct Param {
 
 // Scratch memory.
 enum class Scope : uint8_t { Lane, Workgroup };
-// When it is used: always, by a pipeline alone, or once that has ended, in the same memory.
+// When it is used: always, for the parts of a loop alone, or once that has ended, in the same
+// memory.
 enum class Lifetime : uint8_t { Always, Pipeline, Behind };
 struct ScratchBuffer {
   DType dtype;

@@ -46,7 +46,6 @@ class ProductLowering : public Lowering {
     NodeId factor = -1;
     size_t reduction = 0;
     int buffer = -1;
-    int held = -1;        // GPU: a part in registers, before it goes to the buffer
     int packed = -1;      // GPU: an array that has the factor, in whole tiles and parts
     int moved = -1;       // CPU: sums of columns, for rows that are moved
     bool of_rows = true;  // CPU
@@ -92,10 +91,17 @@ class ProductLowering : public Lowering {
     std::vector<int> partial;                  // arrays of partial sums, by sum, where the inner axes are split
   };
   GpuPanels add_gpu_panels(std::vector<Stmt>& body);
+  // Sides along which a tile has all its elements, so that nothing has to be asked for them.
+  struct Whole {
+    bool rows, columns;
+    bool all() const { return rows && columns; }
+    bool operator==(const Whole&) const = default;
+  };
   struct PartElement {
     schedule::Index in_panel;
     IntExpr own, inner;
   };
+  int lanes_of_part(bool of_rows) const;
   Stmt over_part(bool of_rows, std::vector<Stmt> element) const;
   PartElement element_of_part(bool of_rows, const Ranges& ranges) const;
   template <class Make>
@@ -109,7 +115,8 @@ class ProductLowering : public Lowering {
   std::vector<Stmt> stage_ahead(const Panel& panel, bool of_rows, const Tile& tile, const Piece& parts, bool whole,
                                 std::vector<Stmt>& before);
   std::vector<Stmt> in_pipeline(const GpuPanels& panels, const Tile& tile, const Piece& parts, bool whole);
-  std::vector<Stmt> by_threads(const GpuPanels& panels, const Tile& tile, const Piece& parts, bool whole);
+  std::vector<Stmt> by_threads(const GpuPanels& panels, const Tile& tile, const Piece& parts, Whole whole,
+                               bool whole_parts);
   // lower_product_phases.cpp
   bool is_packed(NodeId factor) const;
   std::vector<Axis> packed_axes(bool of_rows) const;
@@ -124,14 +131,12 @@ class ProductLowering : public Lowering {
   std::vector<int> add_up_groups(const std::vector<int>& partial, int64_t parts, int64_t groups);
   void add_up_parts(const GpuPanels& panels);
   Ranges ranges_of_part(const Tile& tile, bool of_rows) const;
-  std::vector<Stmt> stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole,
-                          bool hold);
-  std::vector<Stmt> put_held(const Panel& panel, bool of_rows, const Tile& tile);
+  std::vector<Stmt> stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole);
   schedule::Index result_of_thread(int64_t row, int64_t column) const;
   std::vector<Stmt> multiply_by_threads(const GpuPanels& panels);
   std::vector<Stmt> multiply_by_units(const GpuPanels& panels);
   std::vector<Stmt> put_sums(const GpuPanels& panels);
-  std::vector<Stmt> results(const GpuPanels& panels, const Tile& tile, bool whole);
+  std::vector<Stmt> results(const GpuPanels& panels, const Tile& tile, Whole whole);
   void gpu_tiles();
 };
 

@@ -2,10 +2,10 @@
 //
 //   grid %g over the batch, the tiles of rows and of columns
 //     sums = 0
-//     vector %i over the first part of the tile's rows, and of its columns:  held = f, g
+//     vector %i over the first part of the tile's rows, and of its columns:  held = reads of f, g
 //     serial %kb over parts of the inner axes:
-//       vector %i over the part:                        rows panel, columns panel = held
-//       vector %i over the next part:                   held = f, g        on its way while this part is multiplied
+//       vector %i over the part:                        rows panel, columns panel = f, g of held
+//       vector %i over the next part:                   held = reads of f, g        on their way while this part is multiplied
 //       vector %i over the threads:                     each has a block of results
 //         serial %k over the part:  each total = fma(rows panel[%k, ..], columns panel[%k, ..], total)
 //     vector %i over the threads: sums = total          so that neighbours in memory are stored by neighbours
@@ -33,13 +33,26 @@ constexpr int64_t kPad = 4;    // elements between rows of scratch, so that they
 
 }  // namespace
 
+// Adjacent elements of a factor that a thread has at a time: where rows in memory begin anywhere,
+// those of one thread would be read one by one, and in other sectors than its neighbours'.
+int ProductLowering::lanes_of_part(bool of_rows) const {
+  const schedule::Product& p = product();
+  if (p.units) return schedule_.lanes;
+  const bool along_inner = of_rows ? p.rows_along_inner : p.columns_along_inner;
+  const auto& axes = along_inner ? p.inner : of_rows ? p.rows : p.columns;
+  const auto length = domain().axes[static_cast<size_t>(axes.back())].extent.constant();
+  return length && *length % schedule_.lanes != 0 ? 1 : schedule_.lanes;
+}
+
 // The loop over a part of a factor: the same for what goes to registers and on to the panel.
 Stmt ProductLowering::over_part(bool of_rows, std::vector<Stmt> element) const {
+  constexpr int64_t kMostHeld = 32;  // elements of a thread
   const schedule::Product& p = product();
   const int64_t points = (of_rows ? p.tile_rows : p.tile_columns) * p.tile_inner;
-  const int64_t steps = points / (int64_t{schedule_.lanes} * schedule_.team);
-  return loop(LoopKind::Vector, kLane, points, std::move(element), schedule_.lanes,
-              static_cast<int>(std::clamp<int64_t>(steps, 1, 8)));
+  const int lanes = lanes_of_part(of_rows);
+  const int64_t steps = (points + int64_t{lanes} * schedule_.team - 1) / (int64_t{lanes} * schedule_.team);
+  return loop(LoopKind::Vector, kLane, points, std::move(element), lanes,
+              static_cast<int>(std::clamp<int64_t>(steps, 1, p.units ? 8 : kMostHeld / lanes)));
 }
 
 // Where the element of a part lies: the place in the panel, along the own axes and along the inner
@@ -63,9 +76,9 @@ Ranges ProductLowering::ranges_of_part(const Tile& tile, bool of_rows) const {
   return ranges;
 }
 
-// A part of one factor, from number `part` of the inner axes on: into the panel, or into registers.
+// A part of one factor into the panel, from number `part` of the inner axes on.
 std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part,
-                                         bool whole, bool hold) {
+                                         bool whole) {
   const schedule::Product& p = product();
   Placement placement = tile.placement;
   placement.ranges = ranges_of_part(tile, of_rows);
@@ -85,7 +98,7 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
           ? builder_.load({false, panel.packed, packed_at(of_rows, placement, own, part * p.tile_inner + at.inner)})
           : or_zero(factor_at(panel, placement), inside, panel.buffer);
   evaluator_.only_where(kNoExpr);
-  Access to = hold ? Access{true, panel.held, {IntExpr::symbol(kLane)}} : Access{true, panel.buffer, at.in_panel};
+  Access to{true, panel.buffer, at.in_panel};
   if (p.stages) to.index.insert(to.index.begin(), mod(IntExpr::symbol(kPart), p.stages, placement.ranges));
   Store store = builder_.store(std::move(to), value);
   store.later = p.stages > 0 && builder_.at(store.value).is<Load>();
@@ -93,21 +106,22 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
   return single(over_part(of_rows, std::move(element)));
 }
 
-// What is in registers, into the panel.
-std::vector<Stmt> ProductLowering::put_held(const Panel& panel, bool of_rows, const Tile& tile) {
-  const PartElement at = element_of_part(of_rows, ranges_of_part(tile, of_rows));
-  const ExprId value = builder_.load({true, panel.held, {IntExpr::symbol(kLane)}});
-  return single(over_part(of_rows, single(builder_.store({true, panel.buffer, at.in_panel}, value))));
-}
-
-// Results of a thread: adjacent rows, and columns in pieces.
+// Results of a thread: adjacent rows, and columns in pieces. Of four neighbours in a warp two have
+// the same rows and two the same columns: a load of 16 bytes from scratch takes two cycles where
+// all even lanes, or all pairs of lanes, read what the next ones read too, and else
+// four (seen on an H200).
 schedule::Index ProductLowering::result_of_thread(int64_t row, int64_t column) const {
   const schedule::Product& p = product();
   Ranges ranges;
   ranges[kLane] = {0, schedule_.team - 1};
   const int64_t across = p.tile_columns / p.block_columns, piece = std::min(kApart, p.block_columns);
   const IntExpr lane = IntExpr::symbol(kLane);
-  const IntExpr x = mod(lane, across, ranges), y = floordiv(lane, across, ranges);
+  IntExpr x = mod(lane, across, ranges), y = floordiv(lane, across, ranges);
+  if (schedule::shares_columns(p)) {
+    const IntExpr four = floordiv(lane, 4, ranges);
+    x = 2 * mod(four, across / 2, ranges) + mod(lane, 2, ranges);
+    y = 2 * floordiv(lane, 2 * across, ranges) + mod(floordiv(lane, 2, ranges), 2, ranges);
+  }
   return {y * p.block_rows + row, x * piece + column / piece * (across * piece) + column % piece};
 }
 
@@ -151,9 +165,8 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
   const auto add = [&](std::vector<Panel>& of, NodeId factor, size_t reduction, int64_t own) {
     if (std::any_of(of.begin(), of.end(), [&](const Panel& panel) { return panel.factor == factor; })) return;
     if (!p.units) {
-      const DType t = compute_type(graph_.at(factor).dtype);
-      const int held = add_scratch(t, {own * p.tile_inner});
-      of.push_back({factor, reduction, add_scratch(t, {p.tile_inner, own + kPad}), held});
+      of.push_back({factor, reduction, add_scratch(compute_type(graph_.at(factor).dtype), {p.tile_inner, own + kPad})});
+      kernel_.buffers.back().lifetime = Lifetime::Pipeline;
       return;
     }
     const bool along_inner = &of == &panels.rows ? p.rows_along_inner : p.columns_along_inner;
@@ -168,13 +181,13 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
     add(panels.columns, sum.columns, sum.reduction, p.tile_columns);
     const DType t = accumulator(sum);
     panels.sums.push_back(add_scratch(t, {p.tile_rows, p.tile_columns + (p.units ? Fragment::kApart : kPad)}));
+    kernel_.buffers.back().lifetime = Lifetime::Behind;
     if (p.split > 1) {
       Shape dims{p.split};
       for (const Axis& axis : kept_axes()) dims.push_back(axis.extent);
       panels.partial.push_back(add_temporary(t, std::move(dims), "partial sums"));
     }
     if (p.units) {
-      kernel_.buffers.back().lifetime = Lifetime::Behind;
       body.push_back(Matrix{Matrix::Step::Clear, static_cast<int>(kernel_.fragments.size())});
       kernel_.fragments.push_back({*p.units, t, static_cast<int>(p.tile_rows), static_cast<int>(p.tile_columns),
                                    static_cast<int>(p.tile_inner), p.down, p.rows_along_inner, p.columns_along_inner});
@@ -206,7 +219,7 @@ std::vector<Stmt> ProductLowering::put_sums(const GpuPanels& panels) {
 }
 
 // What follows from the sums of a tile: results, or partial sums for the second phase.
-std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& tile, bool whole) {
+std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& tile, Whole whole) {
   const schedule::Product& p = product();
   const int64_t points = p.tile_rows * p.tile_columns;
   Placement placement = tile.placement;
@@ -219,8 +232,9 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
   std::vector<Stmt> body, stores;
   evaluator_.enter(&body, &placement.ranges);
   ExprId mask = kNoExpr;
-  if (!whole) {
-    mask = evaluator_.only_where(guards_of(placement, p.rows, p.columns));
+  if (!whole.all()) {
+    const std::vector<int> none;
+    mask = evaluator_.only_where(guards_of(placement, whole.rows ? none : p.rows, whole.columns ? none : p.columns));
   }
   for (size_t s = 0; s < p.sums.size(); ++s) {
     const ExprId sum = builder_.load({true, panels.sums[s], {row, column}});
@@ -260,20 +274,15 @@ std::vector<Stmt> ProductLowering::in_pipeline(const GpuPanels& panels, const Ti
 
 // The inner axes by threads. While a part is multiplied, the next one is read.
 std::vector<Stmt> ProductLowering::by_threads(const GpuPanels& panels, const Tile& tile, const Piece& parts,
-                                              bool whole) {
+                                              Whole whole, bool whole_parts) {
   Tile at = tile;
   at.placement.ranges[kPart] = {0, parts.length - 1};
-  const auto hold = [&](const IntExpr& number) {
-    return for_panels(panels, [&](const Panel& panel, bool of_rows) {
-      return stage(panel, of_rows, at, parts.first + number, whole, true);
-    });
-  };
-  std::vector<Stmt> steps =
-      for_panels(panels, [&](const Panel& panel, bool of_rows) { return put_held(panel, of_rows, at); });
-  append(steps, hold(min(IntExpr::symbol(kPart) + 1, parts.length - 1, at.placement.ranges)));
+  std::vector<Stmt> all;
+  std::vector<Stmt> steps = for_panels(panels, [&](const Panel& panel, bool of_rows) {
+    return stage_ahead(panel, of_rows, at, parts, whole_parts && (of_rows ? whole.rows : whole.columns), all);
+  });
   append(steps, multiply_by_threads(panels));
-  std::vector<Stmt> all = single(loop(LoopKind::Serial, Symbol::loop("first"), min(1, parts.length), hold(0)));
-  append(all, single(loop(LoopKind::Serial, kPart, parts.length, std::move(steps))));
+  all.push_back(loop(LoopKind::Serial, kPart, parts.length, std::move(steps)));
   return all;
 }
 
@@ -286,12 +295,21 @@ void ProductLowering::gpu_tiles() {
   evaluator_.enter(&body, &tile.placement.ranges);
   if (p.band > 1 && !has_whole_bands()) place_in_bands(tile);
   const auto divides = [](int64_t size, const IntExpr& n) { return n.constant() && *n.constant() % size == 0; };
-  const bool always_whole = divides(p.tile_rows, rows) && divides(p.tile_columns, columns);
   const auto fits = [&](const IntExpr& first, int64_t size, const IntExpr& of) {
     return builder_.apply(Op::Le, {builder_.index(first + size), builder_.index(of)});
   };
-  const ExprId is_whole = builder_.apply(
-      Op::And, {fits(tile.rows.first, p.tile_rows, rows), fits(tile.columns.first, p.tile_columns, columns)});
+  // Sides of tiles that are always whole, never, or but for the last ones: these are asked for
+  // once.
+  const Whole always{divides(p.tile_rows, rows), divides(p.tile_columns, columns)};
+  const ExprId rows_fit = fits(tile.rows.first, p.tile_rows, rows),
+               columns_fit = fits(tile.columns.first, p.tile_columns, columns);
+  const auto is_never = [&](ExprId fit) { return builder_.constant_at(fit) && !builder_.constant_at(fit)->as_bool(); };
+  const Whole mostly{!is_never(rows_fit), !is_never(columns_fit)};
+  ExprId is_whole = builder_.constant(Scalar::of_bool(true));
+  if (mostly.rows && !always.rows) is_whole = rows_fit;
+  if (mostly.columns && !always.columns)
+    is_whole = mostly.rows && !always.rows ? builder_.apply(Op::And, {rows_fit, columns_fit}) : columns_fit;
+  const bool is_settled = always == mostly;
   Piece parts{0, all};
   if (p.split > 1) {
     const IntExpr each = ceildiv(all, p.split);
@@ -303,26 +321,25 @@ void ProductLowering::gpu_tiles() {
   const GpuPanels panels = add_gpu_panels(body);
   const IntExpr whole = floordiv(inner, p.tile_inner);
   if (p.units) {
-    append(body, in_pipeline(panels, tile, parts, always_whole && divides(p.tile_inner * p.split, inner)));
+    append(body, in_pipeline(panels, tile, parts, always.all() && divides(p.tile_inner * p.split, inner)));
   } else if (p.split > 1) {
-    append(body, by_threads(panels, tile, parts, always_whole && divides(p.tile_inner * p.split, inner)));
-  } else if (always_whole) {
-    append(body, by_threads(panels, tile, {0, whole}, true));
-    if (!(all - whole).is(0)) append(body, by_threads(panels, tile, {whole, all - whole}, false));
+    append(body, by_threads(panels, tile, parts, always, divides(p.tile_inner * p.split, inner)));
+  } else if (is_settled) {
+    append(body, by_threads(panels, tile, {0, whole}, always, true));
+    if (!(all - whole).is(0)) append(body, by_threads(panels, tile, {whole, all - whole}, always, false));
   } else {
     const IntExpr done =
         evaluator_.as_index(builder_.apply(Op::Where, {is_whole, builder_.index(whole), builder_.index(0)}), whole + 1);
     tile.placement.ranges = evaluator_.ranges();
-    body.push_back(If{is_whole, by_threads(panels, tile, {0, whole}, true)});
-    append(body, by_threads(panels, tile, {done, all - done}, false));
+    body.push_back(If{is_whole, by_threads(panels, tile, {0, whole}, mostly, true)});
+    append(body, by_threads(panels, tile, {done, all - done}, always, false));
   }
   append(body, put_sums(panels));
-  const bool never_whole = builder_.constant_at(is_whole) && !builder_.constant_at(is_whole)->as_bool();
-  if (always_whole || never_whole) {
-    append(body, results(panels, tile, always_whole));
+  if (is_settled) {
+    append(body, results(panels, tile, always));
   } else {
-    body.push_back(If{is_whole, results(panels, tile, true)});
-    body.push_back(If{builder_.apply(Op::Not, {is_whole}), results(panels, tile, false)});
+    body.push_back(If{is_whole, results(panels, tile, mostly)});
+    body.push_back(If{builder_.apply(Op::Not, {is_whole}), results(panels, tile, always)});
   }
   std::vector<Stmt> allocs = std::move(allocs_);
   pack(panels);

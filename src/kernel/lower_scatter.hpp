@@ -62,6 +62,8 @@ class ScatterLowering : public Lowering {
     std::function<ExprId(ExprId update, const std::vector<ExprId>& before)> term;
   };
   using Stage = std::vector<Joined>;
+  bool joins_in_order(const Scattered& s) const;
+  Stage plain_sum(const Scattered& s);
   static DType word_of(DType t);  // that has atomic operations
   std::vector<Stage> stages(const Scattered& s);
   // x and its updates, from the values of the last two stages.
@@ -73,6 +75,7 @@ class ScatterLowering : public Lowering {
   void count_rows(const Scattered& s, const Lists& lists);
   void find_places(const Scattered& s, const Lists& lists);
   void fill_lists(const Scattered& s, const Lists& lists);
+  void order_lists(const Scattered& s, const Lists& lists);
   void join_short_rows(const Scattered& s, const Lists& lists);
   void join_long_rows(const Scattered& s, const Lists& lists, size_t stage);
   void finish_long_rows(const Scattered& s, const Lists& lists);
@@ -80,7 +83,7 @@ class ScatterLowering : public Lowering {
   void over_teams(const Scattered& s, Symbol var, const IntExpr& extent, const TeamFill& fill);
   void over_rows(const Scattered& s, const TeamFill& fill);
   Row row_of_lists(const Scattered& s, const Lists& lists, const IntExpr& row);
-  std::vector<ExprId> joined_updates(const Scattered& s, const Lists& lists, const Stage& stage,
+  std::vector<ExprId> joined_updates(const Scattered& s, int list, const Stage& stage,
                                      const std::vector<ExprId>& before, const Piece& listed, const IntExpr& column,
                                      const Ranges& ranges, std::vector<Stmt>& into);
   struct Destination {

@@ -4,13 +4,15 @@
 //   phases 0 to 2: counts[r] = 0; counts[row(j)] += 1 over the updates j, atomically; cursors[r] = the counts before r, by a scan over the
 //     grid
 //   phase 3: vector over the updates j: list[cursors[row(j)]++] = j
+//   sums of floats: grid over the rows, vector over their lists: ordered[begin + updates of the row below this] = this
 //   phase 4: grid over the rows and blocks of the columns; vector over the columns c
 //     out[r, c] = x[r, c], joined by update(list[k], c) for the k of the row; of a long row: what joins nothing
 //   a phase for each stage: grid over parts of the list; if its first or last one belongs to a long row:
 //     joins that row's updates of the part, then adds the result to that of the row, atomically
 //   last phase: grid over the rows: out of the long ones
 //
-// Floats are joined as any_order.hpp has them, whatever the order of a list.
+// Sums of floats of a row are in the order of its updates; those of long rows are made as
+// any_order.hpp has them, whatever the order of a list.
 #include <utility>
 
 #include "kernel/any_order.hpp"
@@ -26,12 +28,14 @@ namespace {
 // Updates of a part of the list, and those of a row that one team joins. A row with more begins or
 // ends the list of every part that it has updates in.
 constexpr int64_t kPartOfList = 128, kMostOfRow = 2 * kPartOfList;
+constexpr int kListedAtOnce = 4;  // updates that are on their way at a time
 
 }  // namespace
 
 struct ScatterLowering::Lists {
   DType word;  // of the three
   int counts, cursors, list;
+  int ordered;  // the list of short rows by the numbers of updates, where their order shows; else `list`
   std::vector<Stage> stages;
   std::vector<std::vector<int>> values = {};  // of long rows, for each stage
 };
@@ -41,6 +45,17 @@ struct ScatterLowering::Row {
   Piece listed;
   ExprId is_long;
 };
+
+// Whether the updates of a short row are joined in their order: the sum of floats is then the same
+// in every run.
+bool ScatterLowering::joins_in_order(const Scattered& s) const {
+  return s.kind == ScatterKind::Add && is_float(s.dtype) && !graph_.at(s.id).atomic;
+}
+
+ScatterLowering::Stage ScatterLowering::plain_sum(const Scattered& s) {
+  return {
+      {s.dtype, Op::Add, builder_.constant(Scalar::of_float(s.dtype, -0.0)), [](ExprId x, const auto&) { return x; }}};
+}
 
 std::vector<ScatterLowering::Stage> ScatterLowering::stages(const Scattered& s) {
   const auto zero = [&](DType t) { return builder_.constant(Scalar::of_int(t, 0)); };
@@ -56,9 +71,7 @@ std::vector<ScatterLowering::Stage> ScatterLowering::stages(const Scattered& s) 
     const DType type = word_of(s.dtype);
     return {{{type, Op::Add, zero(type), [this, type](ExprId x, const auto&) { return builder_.cast(x, type); }}}};
   }
-  if (graph_.at(s.id).atomic)
-    return {{{s.dtype, Op::Add, builder_.constant(Scalar::of_float(s.dtype, -0.0)),
-              [](ExprId x, const auto&) { return x; }}}};
+  if (graph_.at(s.id).atomic) return {plain_sum(s)};
   std::vector<Stage> made{{{DType::I32, Op::Max, zero(DType::I32),
                             [this, &s](ExprId x, const auto&) { return ExactSums(builder_, s.dtype).exponent(x); }}},
                           {}};
@@ -71,8 +84,7 @@ std::vector<ScatterLowering::Stage> ScatterLowering::stages(const Scattered& s) 
 
 ExprId ScatterLowering::result(const Scattered& s, ExprId x, const std::vector<ExprId>& before,
                                const std::vector<ExprId>& last) {
-  if (s.kind == ScatterKind::Add && is_float(s.dtype) && !graph_.at(s.id).atomic)
-    return ExactSums(builder_, s.dtype).total(x, last, before[0]);
+  if (joins_in_order(s)) return ExactSums(builder_, s.dtype).total(x, last, before[0]);
   const DType type = compute_type(s.dtype);
   if (!is_float(s.dtype)) return joined_by(s.kind, x, builder_.cast(last[0], type, true));
   if (s.kind == ScatterKind::Add) return joined_by(s.kind, x, last[0]);
@@ -84,9 +96,13 @@ ExprId ScatterLowering::result(const Scattered& s, ExprId x, const std::vector<E
 void ScatterLowering::scatter_listed(const Scattered& s) {
   const auto fits = s.updates.constant();
   const DType word = fits && *fits < INT32_MAX ? DType::I32 : DType::I64;
-  Lists lists{word, add_temporary(word, {s.rows}, "updates of each row"),
+  Lists lists{word,
+              add_temporary(word, {s.rows}, "updates of each row"),
               add_temporary(word, {s.rows}, "where the next one is listed"),
-              add_temporary(word, {s.updates + 1}, "updates by their rows"), stages(s)};
+              add_temporary(word, {s.updates + 1}, "updates by their rows"),
+              -1,
+              stages(s)};
+  lists.ordered = joins_in_order(s) ? add_temporary(word, {s.updates + 1}, "updates of each row in order") : lists.list;
   for (const Stage& stage : lists.stages) {
     std::vector<int>& values = lists.values.emplace_back();
     for (const Joined& j : stage) values.push_back(add_temporary(j.type, s.shape, "joined updates of long rows"));
@@ -96,6 +112,7 @@ void ScatterLowering::scatter_listed(const Scattered& s) {
   fill_lists(s, lists);
   // So far all threads of a workgroup worked together.
   for (Phase& phase : kernel_.phases) phase.team.threads = phase.team.workgroup;
+  if (joins_in_order(s)) order_lists(s, lists);
   join_short_rows(s, lists);
   for (size_t stage = 0; stage < lists.stages.size(); ++stage) join_long_rows(s, lists, stage);
   finish_long_rows(s, lists);
@@ -113,6 +130,7 @@ void ScatterLowering::count_rows(const Scattered& s, const Lists& lists) {
     const IntExpr index = evaluator_.as_index(row, s.rows);
     body.push_back(store_atomic({false, lists.counts, {index}}, Op::Add, one, row_inside(s, row)));
     body.push_back(builder_.store({false, lists.list, {at}}, zero));  // where fewer are listed
+    if (lists.ordered != lists.list) body.push_back(builder_.store({false, lists.ordered, {at}}, zero));
   });
 }
 
@@ -166,8 +184,49 @@ ScatterLowering::Row ScatterLowering::row_of_lists(const Scattered& s, const Lis
   return {{end - count, count}, builder_.apply(Op::Gt, {builder_.index(count), builder_.index(kMostOfRow)})};
 }
 
-// The updates of one element that are listed there, joined.
-std::vector<ExprId> ScatterLowering::joined_updates(const Scattered& s, const Lists& lists, const Stage& stage,
+// Each update of a short row finds its place by counting those of the row before it.
+void ScatterLowering::order_lists(const Scattered& s, const Lists& lists) {
+  const Symbol r = Symbol::loop("rows"), number = Symbol::loop("k");
+  Grid grid;
+  Placement placement;
+  grid.add(r, s.rows);
+  grid.decode(placement);
+  std::vector<Stmt> body, inside;
+  evaluator_.enter(&body, &placement.ranges);
+  const Row here = row_of_lists(s, lists, placement.value_of.at(r));
+  const auto listed = [&](const IntExpr& at) {
+    const IntExpr place = evaluator_.known_index(builder_.index(here.listed.first + at), s.updates + 1);
+    return builder_.load({false, lists.list, {place}});
+  };
+  append(inside,
+         lanes_of(kLane, here.listed.length, evaluator_.ranges(), [&](const Ranges& ranges, std::vector<Stmt>& into) {
+           evaluator_.enter(&into, &ranges);
+           const ExprId own = listed(IntExpr::symbol(kLane));
+           const LocalId before = builder_.new_local(DType::I64, true);
+           const ExprId so_far = builder_.local(before);
+           into.push_back(assign(before, builder_.constant(Scalar::of_int(DType::I64, 0))));
+           std::vector<Stmt> one;
+           Ranges inner = ranges;
+           inner[number] = {0, here.listed.length - 1};
+           evaluator_.enter(&one, &inner);
+           const ExprId is_before = builder_.apply(Op::Lt, {listed(IntExpr::symbol(number)), own});
+           one.push_back(assign(before, builder_.apply(Op::Add, {so_far, builder_.cast(is_before, DType::I64)})));
+           into.push_back(loop(LoopKind::Serial, number, here.listed.length, std::move(one), 1, kListedAtOnce));
+           evaluator_.enter(&into, &ranges);
+           const ExprId place = builder_.apply(Op::Add, {builder_.index(here.listed.first), so_far});
+           // Only one update is written to a place; an atomic operation says so to the verifier.
+           into.push_back(
+               store_atomic({false, lists.ordered, {evaluator_.known_index(place, s.updates + 1)}}, Op::Max, own));
+         }));
+  body.push_back(If{builder_.apply(Op::Not, {here.is_long}), std::move(inside)});
+  for_each_stmt(body, [](Stmt& stmt) {
+    if (Loop* lanes = loop_of(stmt, LoopKind::Vector)) lanes->lanes = lanes->unroll = 1;
+  });
+  add_phase(grid.extent(), std::move(body), s.columns);
+}
+
+// The updates of one element that a list has there, joined.
+std::vector<ExprId> ScatterLowering::joined_updates(const Scattered& s, int list, const Stage& stage,
                                                     const std::vector<ExprId>& before, const Piece& listed,
                                                     const IntExpr& column, const Ranges& ranges,
                                                     std::vector<Stmt>& into) {
@@ -185,12 +244,12 @@ std::vector<ExprId> ScatterLowering::joined_updates(const Scattered& s, const Li
   evaluator_.enter(&one, &inner);
   // Within the list, as it was made, and so is what it has there.
   const IntExpr place = evaluator_.known_index(builder_.index(listed.first + IntExpr::symbol(number)), s.updates + 1);
-  const ExprId found = builder_.cast(builder_.load({false, lists.list, {place}}), DType::I64);
+  const ExprId found = builder_.cast(builder_.load({false, list, {place}}), DType::I64);
   const IntExpr update = evaluator_.known_index(found, s.updates);
   const ExprId value = evaluator_.value(s.source, s.update_at(update, column, evaluator_.ranges()));
   for (size_t n = 0; n < stage.size(); ++n)
     one.push_back(assign(locals[n], builder_.apply(stage[n].op, {values[n], stage[n].term(value, before)})));
-  into.push_back(loop(LoopKind::Serial, number, listed.length, std::move(one)));
+  into.push_back(loop(LoopKind::Serial, number, listed.length, std::move(one), 1, kListedAtOnce));
   return values;
 }
 
@@ -204,13 +263,14 @@ void ScatterLowering::join_short_rows(const Scattered& s, const Lists& lists) {
     std::vector<Stmt> joins, leaves;
     append(joins, lanes_of(kLane, columns.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
              std::vector<ExprId> before, values;
-             for (const Stage& stage : lists.stages) {
+             for (const Stage& stage : joins_in_order(s) ? std::vector<Stage>{plain_sum(s)} : lists.stages) {
                before = std::exchange(values, {});
-               values = joined_updates(s, lists, stage, before, here.listed, column, ranges, into);
+               values = joined_updates(s, lists.ordered, stage, before, here.listed, column, ranges, into);
              }
              const Index at = s.at(row, column, ranges);
              evaluator_.enter(&into, &ranges);
-             const ExprId value = result(s, evaluator_.value(s.x, at), before, values);
+             const ExprId x = evaluator_.value(s.x, at);
+             const ExprId value = joins_in_order(s) ? joined_by(s.kind, x, values[0]) : result(s, x, before, values);
              into.push_back(builder_.store({false, out, evaluator_.inside(s.id, at)}, value));
            }));
     append(leaves, lanes_of(kLane, columns.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
@@ -253,7 +313,7 @@ void ScatterLowering::join_long_rows(const Scattered& s, const Lists& lists, siz
                      for (const int param : lists.values[stage - 1])
                        before.push_back(builder_.load({false, param, at}));
                    const auto values =
-                       joined_updates(s, lists, lists.stages[stage], before, listed_here, column, ranges, into);
+                       joined_updates(s, lists.list, lists.stages[stage], before, listed_here, column, ranges, into);
                    for (size_t v = 0; v < values.size(); ++v)
                      into.push_back(
                          store_atomic({false, lists.values[stage][v], at}, lists.stages[stage][v].op, values[v]));

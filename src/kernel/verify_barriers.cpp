@@ -130,10 +130,10 @@ class BarrierVerifier {
   void meet(const Since& here, const Stmt& s) {
     const std::string what = s.is<Loop>() ? "loop " + s.get<Loop>().var.str() : "a statement";
     for (const int b : here.written)
-      if (since_.read.count(b) || since_.written.count(b))
+      if (meets_memory(kernel_, since_.read, b) || meets_memory(kernel_, since_.written, b))
         fail(kernel_, "{} stores to scratch{}, which was touched since the last barrier", what, b);
     for (const int b : here.read)
-      if (since_.written.count(b))
+      if (meets_memory(kernel_, since_.written, b))
         fail(kernel_, "{} reads scratch{}, which was stored to since the last barrier", what, b);
     add(here);
   }

@@ -2,9 +2,12 @@
 // inner axes after the other.
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "schedule/cost_parts.hpp"
+#include "schedule/operations.hpp"
 #include "schedule/product.hpp"
+#include "schedule/schedule_gpu.hpp"
 #include "schedule/target_facts.hpp"
 
 namespace smelt::schedule {
@@ -14,16 +17,57 @@ namespace {
 constexpr double kClock = 1755;  // in a microsecond
 constexpr double kUnits = 2048, kUnitsOfGroups = 1,
                  kUnitsOfWarps = 2.3;  // multiplications of matrix units, and what they take of that
-constexpr double kThreads = 128, kThreadsOfLarge = 1.2,
-                 kThreadsOfSmall = 1 / 0.54,  // the same of threads, by the results of one
-    kWaitingOfWarp = 0.6;                     // more, where a multiprocessor has one warp
-constexpr double kStaged = 128, kSums = 5;    // bytes of factors, sums that are stored, in a cycle
+// The same of threads, fitted to 200 tiles of 13 products of f32 on an H200: multiplications and
+// instructions of a cycle. A load of 16 bytes for each thread of a warp takes four cycles, or two
+// where neighbours share what they read. What threads do and what the memory on chip does overlap
+// but for a part.
+constexpr double kThreads = 128, kLoad = 4.1, kSharedLoad = 2.5, kIssue = 4, kNotHidden = 0.3, kThreadSums = 19;
+constexpr double kWaitingOfWarp = 0.6;      // more, where a multiprocessor has one warp
+constexpr double kStaged = 128, kSums = 5;  // bytes of factors, sums that are stored, in a cycle
 constexpr double kComputing = 12,
                  kBusyWarps = 16;  // instructions of a computed element, warps that hide each other's waiting
 constexpr double kScalar = 0.5;    // of an element that is read and stored alone
 constexpr double kBarrier = 80;    // around a part
 constexpr double kBoxed = 1.1;     // what units take of the time that they could do with, where parts come as boxes
-constexpr double kCopyLatency = 2000, kComputeLatency = 2200, kHeldLatency = 1200, kTileLatency = 3000;
+constexpr double kCopyLatency = 2000, kComputeLatency = 2200, kHeldLatency = 1150, kTileLatency = 3000;
+
+// Arrays that an element of a factor is computed from, and what that takes.
+std::pair<double, double> behind_factor(const Graph& graph, const Group& group, NodeId id) {
+  const Node& node = graph.at(id);
+  const auto has = [&](const std::vector<NodeId>& nodes) { return std::binary_search(nodes.begin(), nodes.end(), id); };
+  if (has(group.inputs) || (!has(group.nodes) && !is_view(node.kind))) return {1, 0};
+  double arrays = 0, operations = cost_of(node);
+  for (const NodeId arg : node.args) {
+    if (graph.at(arg).kind == NodeKind::Constant) continue;
+    const auto [more, work] = behind_factor(graph, group, arg);
+    arrays += more, operations += work;
+  }
+  return {arrays, operations};
+}
+
+// Without matrix units: the workgroups that a multiprocessor has registers and scratch for.
+int resident_of_threads(const Graph& graph, const Group& group, const Product& p, int threads,
+                        const TargetFacts& facts) {
+  constexpr int64_t kAddressing = 32, kComputing = 12, kEach = 8;
+  const int64_t words = bytes_of_sums(graph, p) / 4, sums = static_cast<int64_t>(p.sums.size());
+  double held = 0;
+  int64_t others = kAddressing;
+  std::set<NodeId> seen;
+  for (const ProductSum& sum : p.sums)
+    for (const auto& [factor, side] : {std::pair{sum.rows, p.tile_rows}, std::pair{sum.columns, p.tile_columns}})
+      if (seen.insert(factor).second) {
+        const auto [arrays, operations] = behind_factor(graph, group, factor);
+        held += arrays * static_cast<double>(side * p.tile_inner) / threads;
+        if (operations > 0) others = kAddressing + kComputing;
+      }
+  const int64_t block = p.block_rows * p.block_columns * sums + p.block_rows + p.block_columns;
+  const auto registers = (words * (block + static_cast<int64_t>(held)) + others + kEach - 1) / kEach * kEach;
+  const int64_t shared =
+      std::max(bytes_of_part(p) * words, p.tile_rows * (p.tile_columns + 4) * sums * bytes_of_sums(graph, p)) + 2048;
+  return static_cast<int>(std::max<int64_t>(
+      1, std::min({static_cast<int64_t>(facts.registers) / (registers * threads),
+                   static_cast<int64_t>(facts.shared_bytes) / shared, static_cast<int64_t>(facts.threads) / threads})));
+}
 
 class ProductCost {
  public:
@@ -39,10 +83,9 @@ class ProductCost {
     Cost cost;
     cost.resident_workgroups = resident();
     const double together = std::min<double>(cost.resident_workgroups, of_processor);
-    const double staging = static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together);
-    const double part = std::max(p_.boxed ? multiplying(together) * kBoxed : multiplying(together) + staging,
-                                 latency(together) / together);
-    const double ending = sums_of_tile() / kSums + kTileLatency / together;
+    const double work = work_of_part(together);
+    const double part = std::max(work, (p_.units ? latency() : kHeldLatency + work) / together);
+    const double ending = sums_of_tile() / (p_.units ? kSums : kThreadSums) + kTileLatency / together;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
     cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes;
     const double bytes = group_bytes(graph_, options_.sizes, group_);
@@ -71,12 +114,43 @@ class ProductCost {
     return p_.units && p_.block_columns == p_.tile_columns && p_.down * 16 == p_.tile_rows && p_.down % 4 == 0;
   }
 
-  double waiting(double together) const { return 1 + kWaitingOfWarp / (s_.workgroup / 32.0 * together); }
-  double multiplying(double together) const {
-    const double all = sums_of_tile() * static_cast<double>(p_.tile_inner);
-    if (p_.units) return all / kUnits * (groups() ? kUnitsOfGroups : kUnitsOfWarps);
-    return all / kThreads * (p_.block_rows * p_.block_columns >= 64 ? kThreadsOfLarge : kThreadsOfSmall) *
-           waiting(together) * (bytes_of_sums(graph_, p_) > 4 ? 2 : 1);
+  double multiplications() const { return sums_of_tile() * static_cast<double>(p_.tile_inner); }
+  double work_of_part(double together) const {
+    if (!p_.units) return work_of_threads();
+    const double multiplying = multiplications() / kUnits * (groups() ? kUnitsOfGroups : kUnitsOfWarps);
+    if (p_.boxed) return multiplying * kBoxed;
+    return multiplying + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together);
+  }
+  // Calls visit(factor, elements of a part, whether it lies along the inner axes).
+  template <class Visit>
+  void for_factors(const Visit& visit) const {
+    std::set<NodeId> seen;
+    for (const ProductSum& sum : p_.sums) {
+      if (seen.insert(sum.rows).second)
+        visit(sum.rows, static_cast<double>(p_.tile_rows * p_.tile_inner), p_.rows_along_inner);
+      if (seen.insert(sum.columns).second)
+        visit(sum.columns, static_cast<double>(p_.tile_columns * p_.tile_inner), p_.columns_along_inner);
+    }
+  }
+  // Cycles of threads that multiply, and of the memory on chip that they read their factors from.
+  double work_of_threads() const {
+    const double words = static_cast<double>(bytes_of_sums(graph_, p_)) / 4, warps = s_.workgroup / double{kWarp};
+    const int64_t across = p_.tile_columns / p_.block_columns;
+    const double of_rows = across % 2 == 0 ? kSharedLoad : kLoad,
+                 of_columns = across == 1 || shares_columns(p_) ? kSharedLoad : kLoad;
+    const double steps = warps * static_cast<double>(p_.tile_inner) * words * sums() / 4;
+    const auto rows = static_cast<double>(p_.block_rows), columns = static_cast<double>(p_.block_columns);
+    double on_chip = steps * (rows * of_rows + columns * of_columns);
+    double issued = multiplications() * words / kThreads + steps * (rows + columns) / kIssue;
+    for_factors([&](NodeId f, double elements, bool along_inner) {
+      const auto [arrays, operations] = behind_factor(graph_, group_, f);
+      // Elements that are stored across a panel meet in its banks, and are read from many lines.
+      const double inner = static_cast<double>(p_.tile_inner), lines = along_inner ? std::max(1.0, kWarp / inner) : 1,
+                   stores = along_inner ? std::max(1.0, inner / 8) : 1;
+      on_chip += elements * words / kWarp * (stores + arrays * lines);
+      issued += elements * (operations / kThreads + (along_inner ? 2 : 1.25 + arrays / 4) / kWarp / kIssue);
+    });
+    return std::max(issued, on_chip) + kNotHidden * std::min(issued, on_chip);
   }
   bool is_packed(NodeId factor) const {
     return std::find(p_.packed.begin(), p_.packed.end(), factor) != p_.packed.end();
@@ -87,21 +161,12 @@ class ProductCost {
   // The cost for a part whose factors go through registers one by one: computed ones, or unaligned
   // ones. One array with unaligned rows is enough, since it decides the variant of the kernel.
   double by_element(double together) const {
-    if (!p_.units) return 0;
     const auto wide = [&](NodeId f) { return is_packed(f) || is_copied_wide(graph_, group_, options_.sizes, f); };
     const auto computed = [&](NodeId f) { return !is_packed(f) && !is_copied(graph_, group_, f); };
     bool scalar = false;
     double cycles = 0, computing = 0;
-    std::set<NodeId> seen;
-    const auto for_factors = [&](const auto& visit) {
-      seen.clear();
-      for (const ProductSum& sum : p_.sums) {
-        if (seen.insert(sum.rows).second) visit(sum.rows, static_cast<double>(p_.tile_rows * p_.tile_inner));
-        if (seen.insert(sum.columns).second) visit(sum.columns, static_cast<double>(p_.tile_columns * p_.tile_inner));
-      }
-    };
-    for_factors([&](NodeId f, double) { scalar = scalar || (!wide(f) && !computed(f)); });
-    for_factors([&](NodeId f, double elements) {
+    for_factors([&](NodeId f, double, bool) { scalar = scalar || (!wide(f) && !computed(f)); });
+    for_factors([&](NodeId f, double elements, bool) {
       if (computed(f))
         computing += elements * kComputing / kThreads;
       else if (scalar)
@@ -111,14 +176,14 @@ class ProductCost {
     return cycles + computing * std::max(1.0, kBusyWarps / (s_.workgroup / 32.0 * together));
   }
   // From where a part is asked for to where it is on chip: copies are under way for several parts.
-  double latency(double together) const {
-    if (!p_.units) return kHeldLatency * waiting(together);
+  double latency() const {
     for (const ProductSum& sum : p_.sums)
       for (const NodeId factor : {sum.rows, sum.columns})
         if (!is_packed(factor) && !is_copied(graph_, group_, factor)) return kComputeLatency;
     return kCopyLatency / std::max(1, p_.stages - (groups() ? 2 : 1));
   }
   int resident() const {
+    if (!p_.units) return resident_of_threads(graph_, group_, p_, s_.workgroup, facts_);
     const double held = static_cast<double>(bytes_of_part(p_)) * std::max(1, p_.stages) + 1024;
     const double registers = std::min(255.0, sums_of_tile() / s_.workgroup + 72);
     return std::max(1, static_cast<int>(std::min({static_cast<double>(facts_.shared_bytes) / held,

@@ -103,6 +103,10 @@ bool comes_in_boxes(const Graph& graph, const Group& group, const SizeBinding& s
 // Bytes of one part of all factors of a tile on a GPU.
 int64_t bytes_of_part(const Product& product);
 
+// GPU, without matrix units: whether pairs of neighbours in a warp share columns, as others do
+// rows.
+bool shares_columns(const Product& product);
+
 // Points of these axes for the sizes at hand, and as an expression.
 int64_t estimate_of(const Domain& domain, const std::vector<int>& axes);
 IntExpr count_of(const Domain& domain, const std::vector<int>& axes);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "schedule/cost.hpp"
 #include "schedule/product.hpp"
@@ -18,9 +20,56 @@ constexpr int64_t kPartsOfASplit = 4;  // at least
 // multiprocessor then still has no more than so many workgroups.
 constexpr int64_t kMostParts = 16, kPartsOfProcessor = 16;
 
+// Results of a thread along a side of a tile.
+int64_t side_of_block(int64_t tile) { return tile >= 64 ? 8 : 4; }
+
+// The rows and columns of results that a thread has, where it has so many.
+std::pair<int64_t, int64_t> block_of(int64_t results) {
+  const int64_t rows = results % 32 == 0 ? 8 : 4;
+  return {rows, results / rows};
+}
+
+// Tiles for threads that have all of a short side: one of 64 columns for 40 would multiply 24 that
+// are not there, behind a condition each. Threads then have many columns each, since what limits
+// these products is how often they read what is on chip.
+void add_tiles_of_short_sides(std::vector<Tuning>& tunings, int64_t rows, int64_t columns) {
+  constexpr int64_t kLongest = 128, kMostColumns = 24, kFewestResults = 32, kMostResults = 96, kMostHeld = 32;
+  const auto add = [&](int64_t tile_rows, int64_t tile_columns, int64_t threads, int64_t part) {
+    Tuning tuning;
+    tuning.tile = tile_rows, tuning.lanes = static_cast<int>(tile_columns), tuning.unroll = static_cast<int>(part);
+    tuning.threads = static_cast<int>(threads), tuning.cluster = 1;
+    tunings.push_back(tuning);
+  };
+  const auto in_pieces = [](int64_t side, int64_t pieces) { return (side + pieces - 1) / pieces * pieces; };
+  for (const int64_t across : {1, 2, 4, 8, 16}) {
+    const int64_t of_thread = in_pieces((columns + across - 1) / across, 4);
+    const int64_t beyond = of_thread * across - columns;
+    if (columns > kLongest || of_thread > kMostColumns || beyond > std::max<int64_t>(7, columns / 8)) continue;
+    for (const int64_t of_rows : {4, 8})
+      for (const int64_t threads : {64, 128, 256})
+        for (const int64_t part : {16, 8}) {
+          const int64_t down = threads / across * of_rows;
+          if (of_rows * of_thread < kFewestResults || of_rows * of_thread > kMostResults ||
+              block_of(of_rows * of_thread).first != of_rows || down * part > kMostHeld * threads || rows <= down / 2)
+            continue;
+          add(down, of_thread * across, threads, part);
+        }
+  }
+  const int64_t tile_rows = in_pieces(rows, 16);
+  if (rows > kLongest || columns <= 64) return;
+  for (const int64_t tile_columns : {64, 128, 256})
+    for (const int64_t part : {16, 8}) {
+      const int64_t threads = tile_rows * tile_columns / 64;
+      if (threads % kWarp == 0 && threads <= 512 && tile_rows * part <= kMostHeld * threads &&
+          tile_columns * part <= kMostHeld * threads)
+        add(tile_rows, tile_columns, threads, part);
+    }
+}
+
 // A tuning's tile and lanes are the rows and columns of a tile here, its unroll what is staged at a
-// time, its cluster the workgroups that have parts of a tile; its rings are packed factors.
-std::vector<Tuning> proposed_tiles(bool units) {
+// time, its cluster the workgroups that have parts of a tile; its rings are packed factors. Without
+// matrix units its threads are those of a tile.
+std::vector<Tuning> proposed_tiles(bool units, int64_t all_rows, int64_t all_columns) {
   std::vector<Tuning> tunings;
   const std::vector<int> inner = units ? std::vector<int>{64, 32} : std::vector<int>{16, 8};
   for (const auto& [rows, columns] : {std::pair{128, 256},
@@ -44,9 +93,11 @@ std::vector<Tuning> proposed_tiles(bool units) {
         if (split < 0 && (!units || rows < 64)) continue;
         Tuning tuning;
         tuning.tile = rows, tuning.lanes = columns, tuning.unroll = part, tuning.cluster = std::abs(split);
+        if (!units) tuning.threads = static_cast<int>(rows * columns / (side_of_block(rows) * side_of_block(columns)));
         tuning.rings = split < 0;
         tunings.push_back(tuning);
       }
+  if (!units) add_tiles_of_short_sides(tunings, all_rows, all_columns);
   return tunings;
 }
 
@@ -95,6 +146,12 @@ int settle_units(Product& p, const Domain& domain, const Target& target, bool se
 
 }  // namespace
 
+// With 64 results, reads from scratch are no limit, and the compiler takes more registers for it.
+bool shares_columns(const Product& p) {
+  return p.block_rows * p.block_columns < 64 && p.tile_columns / p.block_columns % 2 == 0 &&
+         p.tile_rows / p.block_rows % 2 == 0;
+}
+
 int64_t bytes_of_part(const Product& p) {
   std::set<NodeId> rows, columns;
   for (const ProductSum& sum : p.sums) rows.insert(sum.rows), columns.insert(sum.columns);
@@ -104,6 +161,11 @@ int64_t bytes_of_part(const Product& p) {
 }
 
 namespace {
+
+bool is_computed(const Graph& graph, const Group& group, NodeId factor) {
+  while (is_view(graph.at(factor).kind)) factor = graph.at(factor).args[0];
+  return std::binary_search(group.nodes.begin(), group.nodes.end(), factor);
+}
 
 // With tiles as the tuning has them.
 std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const LargeProduct& found,
@@ -145,10 +207,15 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
     if (p.boxed) s.resident = two ? 2 : 1;
   } else {
     if (sums * found.bytes > (target.plain ? 8 << 10 : 64 << 10)) return std::nullopt;
-    p.block_rows = p.tile_rows >= 64 ? 8 : 4;
-    p.block_columns = p.tile_columns >= 64 ? 8 : 4;
-    s.team = s.workgroup = static_cast<int>(p.tile_rows * p.tile_columns / (p.block_rows * p.block_columns));
+    s.team = s.workgroup = tuning.threads;
+    std::tie(p.block_rows, p.block_columns) = block_of(p.tile_rows * p.tile_columns / s.team);
     s.lanes = 4;
+    // The compiler takes a register or two more than those of two workgroups, and could do with
+    // them.
+    const bool reads_only = std::all_of(p.sums.begin(), p.sums.end(), [&](const ProductSum& sum) {
+      return !is_computed(graph, group, sum.rows) && !is_computed(graph, group, sum.columns);
+    });
+    if (reads_only && s.team == 256 && sums == 64 * int64_t{s.team} && found.bytes == 4) s.resident = 2;
   }
   s.tile = p.tile_columns;
   s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time{}; {} x {} results to a {}",
@@ -172,11 +239,12 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   if (!target.plain && target.compute >= 80)
     found->product.units = half_of_factors(graph, group, found->product, DType::F16, true);
   const Tuning& tuning = options.tuning;
-  if (tuning.tile >= 16 && tuning.lanes >= 32 && tuning.unroll >= 8)  // as propose_product has it
+  if (tuning.tile >= 16 && tuning.lanes >= 4 && tuning.unroll >= 8 &&
+      (tuning.threads > 0 || found->product.units))  // as propose_product has it
     return in_tiles(graph, group, *found, domain, options, tuning);
   std::optional<Schedule> best;
   double least = 0;
-  for (const Tuning& proposed : proposed_tiles(found->product.units.has_value())) {
+  for (const Tuning& proposed : proposed_tiles(found->product.units.has_value(), found->rows, found->columns)) {
     auto made = in_tiles(graph, group, *found, domain, options, proposed);
     if (!made) continue;
     // Where memory is the limit of many, the one that leaves most of the rest.
@@ -187,6 +255,9 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   return best;
 }
 
-std::vector<Tuning> propose_product(const Schedule& first) { return proposed_tiles(first.product->units.has_value()); }
+std::vector<Tuning> propose_product(const Schedule& first) {
+  const Product& p = *first.product;
+  return proposed_tiles(p.units.has_value(), estimate_of(first.domain, p.rows), estimate_of(first.domain, p.columns));
+}
 
 }  // namespace smelt::schedule

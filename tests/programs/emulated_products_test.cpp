@@ -61,6 +61,30 @@ TEST_F(EmulatedProducts, ProductsInTiles) {
   }
 }
 
+// Tiles that have all of a few columns, or rows: whole ones and their ends, of factors that are
+// read along their rows and across them, begin anywhere, or are computed.
+TEST_F(EmulatedProducts, ProductsOfShortSides) {
+  struct Sizes {
+    int64_t rows, inner, columns;
+  };
+  for (const auto& [m, k, n] : {Sizes{300, 50, 20},
+                                {1030, 33, 13},
+                                {520, 40, 40},
+                                {700, 20, 100},
+                                {80, 33, 300},
+                                {13, 65, 520},
+                                {640, 16, 5},
+                                {257, 4, 17}}) {
+    const Tensor a = noise(DType::F32, {m, k}, 1), b = noise(DType::F32, {k, n}, 2), c = noise(DType::F32, {n, k}, 3);
+    const std::string inputs =
+        fmt::format("input a: f32[{0}, {1}]\ninput b: f32[{1}, {2}]\ninput c: f32[{2}, {1}]\n", m, k, n);
+    check(inputs + "return relu(a @ b) + 1\n", {a, b, c});
+    check(inputs + "return (a * a + abs(a)) @ (c.T / 3)\n", {a, b, c});
+  }
+  const Tensor x = noise(DType::F64, {3, 150, 21}, 4), y = noise(DType::F64, {3, 21, 12}, 5);
+  check("input x: f64[3, 150, 21]\ninput y: f64[3, 21, 12]\nreturn x @ y, y.mT @ x.mT\n", {x, y});
+}
+
 TEST_F(EmulatedProducts, ProductsOfTurnedArrays) {
   const Tensor a = noise(DType::F32, {70, 45}, 1), b = noise(DType::F32, {70, 45}, 2),
                c = noise(DType::F64, {3, 40, 50}, 3);
