@@ -16,6 +16,7 @@
 //       rows panel = f
 //       serial %jr over blocks of columns, %ir over blocks of rows:
 //         vector %i over the part:  each total = fma(rows panel[%ir, %i], g, total)
+//                                   where columns are staged:  columns panel[%jr, %i] in place of g
 //         each sum += total over the lanes
 #include "kernel/lower_product.hpp"
 
@@ -197,7 +198,9 @@ std::vector<Stmt> ProductLowering::add_few(const Panels& panels, const Tile& til
     for (int64_t c = 0; c < across; ++c) {
       const IntExpr column = first + vec * across + c;
       place(placement, p.columns, tile.columns.first + column);
-      const ExprId factor = factor_at({sum.columns, sum.reduction}, placement);
+      const ExprId factor = p.stages_columns
+                                ? builder_.load({true, panel_of(panels.columns, sum.columns).buffer, {column, lane}})
+                                : factor_at({sum.columns, sum.reduction}, placement);
       for (int64_t r = 0; r < p.block_rows; ++r) {
         const IntExpr row = block * p.block_rows + r;
         const LocalId total = builder_.new_local(t, true);
@@ -230,7 +233,9 @@ void ProductLowering::cpu_tiles() {
   }
   const Piece inner = inner_part(tile);
   for (const Panel& panel : panels.columns)
-    append(parts, p.lines > 0 ? pack_lines(panel, tile, inner) : pack_columns(panel, tile, inner));
+    append(parts, p.lines > 0  ? pack_lines(panel, tile, inner)
+                  : p.few_rows ? stage_columns(panel, tile, inner)
+                               : pack_columns(panel, tile, inner));
   for (const Panel& panel : panels.rows) append(parts, pack_rows(panel, tile, inner));
   append(parts, p.few_rows ? multiply_few(panels, tile, inner) : multiply(panels, tile, inner));
   append(body, in_loops({{kPart, ceildiv(schedule::count_of(domain(), p.inner), p.tile_inner)}}, std::move(parts)));

@@ -73,6 +73,7 @@ class ProductLowering : public Lowering {
   std::vector<Stmt> pack_rows(const Panel& panel, const Tile& tile, const Piece& inner);
   Access columns_at(const Panel& panel, const IntExpr& vector, const IntExpr& word) const;
   std::vector<Stmt> pack_lines(const Panel& panel, const Tile& tile, const Piece& inner);
+  std::vector<Stmt> stage_columns(const Panel& panel, const Tile& tile, const Piece& inner);
   std::vector<Stmt> pack_columns(const Panel& panel, const Tile& tile, const Piece& inner);
   std::vector<Stmt> sum_moved(const Panel& panel, const IntExpr& vectors, const IntExpr& words);
   // lower_product.cpp, on a CPU

@@ -24,6 +24,8 @@ ProductLowering::Panels ProductLowering::add_panels() {
         p.rows_along_inner ? std::vector<IntExpr>{p.tile_rows, words + 16} : std::vector<IntExpr>{words, p.tile_rows});
     if (p.lines > 0)
       add(panels.columns, sum.columns, sum.reduction, {words, blocks * p.block_columns + kApart});
+    else if (p.stages_columns)
+      add(panels.columns, sum.columns, sum.reduction, {p.tile_columns, words + kApart});
     else if (!p.few_rows)
       add(panels.columns, sum.columns, sum.reduction, {blocks, words, p.block_columns});
     panels.sums.push_back(add_scratch(accumulator(sum), {p.tile_rows, blocks * p.block_columns}));
@@ -170,6 +172,21 @@ std::vector<Stmt> ProductLowering::pack_lines(const Panel& panel, const Tile& ti
   }
   if (panel.moved >= 0) append(body, sum_moved(panel, vectors, all));
   return body;
+}
+
+// Columns of few rows, as they lie in memory.
+std::vector<Stmt> ProductLowering::stage_columns(const Panel& panel, const Tile& tile, const Piece& inner) {
+  const IntExpr lane = IntExpr::symbol(kLane), column = IntExpr::symbol(kColumnVector);
+  Placement placement = tile.placement;
+  place(placement, product().rows, 0);
+  place(placement, product().columns, tile.columns.first + column);
+  place(placement, product().inner, inner.first + lane);
+  placement.ranges[kColumnVector] = {0, tile.columns.length - 1};
+  placement.ranges[kLane] = {0, inner.length - 1};
+  std::vector<Stmt> element;
+  evaluator_.enter(&element, &placement.ranges);
+  element.push_back(builder_.store({true, panel.buffer, {column, lane}}, factor_at(panel, placement)));
+  return in_loops({{kColumnVector, tile.columns.length}}, single(vector(inner.length, std::move(element))));
 }
 
 std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& tile, const Piece& inner) {

@@ -144,11 +144,25 @@ class FactorFinder {
         if (i.mentions(axis.var)) elements *= axis.estimate;
     if (elements <= found.largest) return true;
     found.largest = elements;
+    const IntExpr offset = flat_offset(graph_.at(id), index);
     const int contiguous = contiguous_axis(graph_, domain_, id, index);
-    found.along_inner =
-        contiguous >= 0 && domain_.axes[static_cast<size_t>(contiguous)].reduced &&
-        !has_longer_line(flat_offset(graph_.at(id), index), domain_.axes[static_cast<size_t>(contiguous)]);
+    if (contiguous < 0)
+      found.along_inner = std::any_of(domain_.axes.begin(), domain_.axes.end(),
+                                      [&](const Axis& axis) { return axis.reduced && repeats(offset, axis.var); });
+    else
+      found.along_inner = domain_.axes[static_cast<size_t>(contiguous)].reduced &&
+                          !has_longer_line(offset, domain_.axes[static_cast<size_t>(contiguous)]);
     return true;
+  }
+
+  // Whether several neighbours along the axis read one element, and the next ones the next: numbers
+  // of 4 bits in a byte, the scale of a group.
+  static bool repeats(const IntExpr& offset, const Symbol& var) {
+    return std::any_of(offset.terms().begin(), offset.terms().end(), [&](const IntExpr::Term& term) {
+      if (std::abs(term.coefficient) != 1 || term.atoms.size() != 1) return false;
+      const IntExpr::Atom& atom = *term.atoms[0];
+      return atom.kind == AtomKind::FloorDiv && atom.a.coefficient_of(var).value_or(0).is(1);
+    });
   }
 
   // Whether the elements along a kept axis are only a few apart, and more than those along an inner
@@ -244,9 +258,12 @@ static NodeId source_of(const Graph& graph, const Group& group, NodeId factor) {
   return factor;
 }
 
+bool is_computed(const Graph& graph, const Group& group, NodeId factor) {
+  return std::binary_search(group.nodes.begin(), group.nodes.end(), source_of(graph, group, factor));
+}
+
 bool is_copied(const Graph& graph, const Group& group, NodeId factor) {
-  const NodeId source = source_of(graph, group, factor);
-  return is_half(graph.at(source).dtype) && !std::binary_search(group.nodes.begin(), group.nodes.end(), source);
+  return is_half(graph.at(source_of(graph, group, factor)).dtype) && !is_computed(graph, group, factor);
 }
 
 bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor) {

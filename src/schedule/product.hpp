@@ -37,6 +37,8 @@ struct Product {
   // On a CPU: few rows, and columns contiguous along the inner axes, which are read where they lie;
   // lanes go along the inner axes.
   bool few_rows = false;
+  // Several blocks of few rows use columns that are computed: a part of those is staged.
+  bool stages_columns = false;
   // On a CPU: places of all axes of the columns but the last that a tile has next to each other,
   // with a piece of the last one each, so that vectors go along it; 0: a tile goes over all of them
   // as one axis.
@@ -88,6 +90,9 @@ struct LargeProduct {
 };
 std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain,
                                           int64_t fewest_of_rows = kFewestOfRows);
+
+// Whether a factor is computed from what is read, by more than moves, casts and zeros around it.
+bool is_computed(const Graph& graph, const Group& group, NodeId factor);
 
 // Whether the elements of a factor of matrix units are those of an array of halves: copies bring
 // them on chip.

@@ -68,8 +68,9 @@ void take_inner_lines(const Domain& domain, Product& p) {
 
 // Sums of few rows with columns that are contiguous along the one inner axis wait for memory:
 // panels of those would only be another copy.
-bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int64_t lanes) {
-  constexpr int64_t kFewRows = 64, kFewRowsOfDots = 16, kSteps = 8, kTotals = 24, kTile = 48;
+bool take_few_rows(const Graph& graph, const Group& group, Product& p, int64_t rows, int64_t columns, int64_t inner,
+                   int64_t lanes) {
+  constexpr int64_t kFewRows = 64, kFewRowsOfDots = 16, kSteps = 8, kTotals = 24, kTile = 48, kStagedTile = 24;
   constexpr int64_t kPart = 2048, kLeastPart = 512, kPanel = 1 << 15;  // elements
   const auto sums = static_cast<int64_t>(p.sums.size());
   if (p.units == DType::I8 || p.inner.size() > 1 || !p.rows_along_inner || !p.columns_along_inner ||
@@ -85,7 +86,11 @@ bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int
       if (round_up(rows, r) < round_up(rows, p.block_rows)) p.block_rows = r;
   p.block_columns = std::clamp<int64_t>(kTotals / (p.block_rows * sums), 1, 8);
   p.tile_rows = round_up(rows, p.block_rows);
-  p.tile_columns = std::min(round_up(kTile, p.block_columns), round_up(columns, p.block_columns));
+  p.stages_columns = rows > p.block_rows && std::any_of(p.sums.begin(), p.sums.end(), [&](const ProductSum& sum) {
+                       return is_computed(graph, group, sum.columns);
+                     });
+  p.tile_columns =
+      std::min(round_up(p.stages_columns ? kStagedTile : kTile, p.block_columns), round_up(columns, p.block_columns));
   p.tile_inner = std::min(std::clamp(kPanel / rows / 16 * 16, kLeastPart, kPart), round_up(inner, 16));
   return true;
 }
@@ -164,7 +169,7 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   constexpr double kAlongLanes = 0.5, kAcrossLanes = 2, kMuchLess = 0.85;
   Product other = turned(p);
   const double cycles = settle(graph, group, domain, options, kAlongLanes, p);
-  const bool few_rows = take_few_rows(p, rows, columns, inner, natural_lanes(options.target) * 4 / bytes);
+  const bool few_rows = take_few_rows(graph, group, p, rows, columns, inner, natural_lanes(options.target) * 4 / bytes);
   if (!few_rows && std::min(rows, columns) >= kFewestOfRows &&
       settle(graph, group, domain, options, kAcrossLanes, other) < kMuchLess * cycles)
     p = std::move(other), std::swap(rows, columns);

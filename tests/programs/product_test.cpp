@@ -211,6 +211,25 @@ TEST(Product, FewRows) {
   }
 }
 
+// Weights of 4 bits, two to a byte, with scales of groups: read along the inner axis, in few rows,
+// in several blocks of rows that share what is staged, and in rows that fill tiles.
+TEST(Product, WeightsThatAreUnpacked) {
+  NEEDS_LLVM();
+  for (const int64_t rows : {1, 4, 7, 16, 70})
+    for (const int64_t groups : {1, 9, 40}) {
+      const Tensor a = noise(DType::F16, {rows, 64 * groups}, 1), p = noise(DType::U8, {37, 32 * groups}, 2),
+                   s = noise(DType::F16, {37, groups}, 3), z = noise(DType::F16, {37, groups}, 4);
+      if (rows == 7) static_cast<uint16_t*>(s.data)[0] = 0x7e00;  // nan
+      const std::string text = fmt::format(
+          "input a: f16[{0}, {2}]\ninput p: u8[37, {3}]\ninput s: f16[37, {1}]\ninput z: f16[37, {1}]\n"
+          "w = f16(stack((p & 15, p >> 4), axis=-1).reshape(37, {1}, 64))\n"
+          "w = ((w - z[..., None]) * s[..., None]).reshape(37, {2})\n"
+          "return a @ w.T, relu(linear(a * 2, w))\n",
+          rows, groups, 64 * groups, 32 * groups);
+      EXPECT_TRUE(right(text, {a, p, s, z})) << rows << " " << groups;
+    }
+}
+
 // Sizes that are known only at a call: more rows than were expected, one, none, and fewer terms
 // than lanes.
 TEST(Product, FewRowsOfAnySize) {

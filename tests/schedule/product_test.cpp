@@ -39,6 +39,23 @@ TEST(ProductTiles, HavePiecesOfLongLines) {
   EXPECT_EQ(p.tile_columns, 224);  // 600 in three pieces of whole blocks
 }
 
+// Neighbours along the inner axis share a byte, or the scale of a group: lanes go along it, and
+// several blocks of rows share what was unpacked.
+TEST(ProductTiles, GoAlongWhatIsUnpacked) {
+  const auto unpacked = [](int rows) {
+    return product_of("input x: f32[" + std::to_string(rows) +
+                      ", 4096]\ninput p: u8[512, 2048]\ninput s: f32[512, 32]\n"
+                      "w = f32(stack((p & 15, p >> 4), axis=-1).reshape(512, 32, 128)) * s[..., None]\n"
+                      "return x @ w.reshape(512, 4096).T\n")
+        .value();
+  };
+  EXPECT_TRUE(unpacked(4).few_rows);
+  EXPECT_FALSE(unpacked(4).stages_columns);
+  EXPECT_TRUE(unpacked(16).stages_columns);
+  EXPECT_FALSE(unpacked(100).few_rows);
+  EXPECT_TRUE(unpacked(100).columns_along_inner);
+}
+
 TEST(ProductTiles, WindowsThatMoveByStepsAreLines) {
   EXPECT_GT(of_conv("[8, 64, 56, 56]", "[64, 64, 3, 3]", "padding=1, stride=2").lines, 0);
 }
