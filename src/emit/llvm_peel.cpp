@@ -25,7 +25,8 @@ using kernel::ExprId;
 using kernel::Loop;
 using kernel::Stmt;
 
-// Ends are short, so narrow vectors do, unless the body leaves something in wide ones.
+// Ends are short, so narrow vectors do, unless the body leaves something in wide ones, or what
+// differs between lanes is known of steps that begin at multiples of them.
 int PhasePrinter::edge_lanes(const Loop& s) const {
   const std::function<bool(const std::vector<Stmt>&)> assigns = [&](const std::vector<Stmt>& body) {
     return std::any_of(body.begin(), body.end(), [&](const Stmt& inner) {
@@ -33,7 +34,7 @@ int PhasePrinter::edge_lanes(const Loop& s) const {
       return inner.is<kernel::Assign>() || inner.is<kernel::Each>() || (inside && assigns(*inside));
     });
   };
-  return assigns(s.body) ? s.lanes : std::min(s.lanes, std::max(4, target_.vector_bits / 32));
+  return assigns(s.body) || s.begins == s.lanes ? s.lanes : std::min(s.lanes, std::max(4, target_.vector_bits / 32));
 }
 
 // The body under a mask from the label edge on, which leads to the label `after`: for the elements
@@ -80,7 +81,8 @@ std::string PhasePrinter::peeled_steps(const Loop& s, const Value& extent, const
   if (stream) {  // with a line of the streaming stores
     const Value beyond = op("sub $T $a, $b", t, {inner_first, stream->head});
     const Value none = op("call $T @llvm.smax.$V($T $a, $T $b)", t, {beyond, constant(t, 0)});
-    const Value there = op("add $T $a, $b", t, {stream->head, rounded(none, stream->line)});
+    const int64_t line = std::max<int64_t>(stream->line, s.begins);
+    const Value there = op("add $T $a, $b", t, {stream->head, rounded(none, line)});
     first = op("select $C $a, $T $b, $T $c", t, {stream->wanted, there, first});
   }
   const Value length = op("sub $T $a, $b", t, {inner_last, first});

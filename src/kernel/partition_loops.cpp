@@ -259,6 +259,11 @@ class Interiors {
         kernel_.exprs.push_back({e.dtype, IndexValue{*plain}});
         continue;
       }
+      if (const Apply* both = and_of(e); both && !holds(id)) {
+        const bool first = holds(both->args[0]);
+        if (first || holds(both->args[1])) rewrite.replace(id, rewrite(both->args[first ? 1 : 0]));
+        continue;
+      }
       if (const Apply* where = e.as_apply(Op::Where)) {
         const bool first = holds(where->args[0]);
         if (first || fails(where->args[0])) {
@@ -334,12 +339,12 @@ class Partition {
   }
 
   void vector_loop(Loop& loop, bool rare) {
-    const bool in_order =
-        accumulates(loop.body, loop) || reads_tables(kernel_, loop) || (loop.lanes & (loop.lanes - 1)) != 0;
-    loop.begins = in_order ? loop.lanes : draws(kernel_, loop) ? kWordsAtOnce : 1;
+    const bool in_order = accumulates(loop.body, loop) || (loop.lanes & (loop.lanes - 1)) != 0;
+    const bool by_tables = !in_order && reads_tables(kernel_, loop), random = draws(kernel_, loop);
+    loop.begins = in_order || by_tables ? loop.lanes : random ? kWordsAtOnce : 1;
     changed_ = true;
     const auto count = loop.extent.constant();
-    if (loop.begins > 1 || rare || (count && *count < loop.lanes)) return;
+    if (in_order || random || rare || (count && *count < loop.lanes)) return;
     const SymbolsAround::Scope scope(around_);
     around_.enter(loop.var, loop.extent);
     loop.interior = Interiors(kernel_, loop, in_lanes_, around_.ranges()).find();

@@ -17,6 +17,7 @@
 #include "kernel/prefetch.hpp"
 #include "kernel/rewrite.hpp"
 #include "kernel/shape_loops.hpp"
+#include "kernel/split_grids.hpp"
 #include "kernel/unroll_short.hpp"
 #include "kernel/verify_parts.hpp"
 #include "kernel/widen_accesses.hpp"
@@ -38,6 +39,8 @@ constexpr Pass kPasses[] = {
      hoist_invariants},
     {"narrow-sums", "sums of integers that are known to be small are accumulated in narrower lanes", !kGpu, kCpu,
      narrow_sums},
+    {"split-grids", "rows that are joined by turns are taken together, each as what it is", !kGpu, kCpu, split_grids,
+     kMayFail},
     {"prefetch", "rows that a later iteration reads are fetched into the caches", !kGpu, kCpu, add_prefetches},
     {"unroll-short-loops", "loops over what lies between lanes are unrolled, so that lanes are whole vectors", !kGpu,
      kCpu, unroll_short_loops},

@@ -304,7 +304,8 @@ class Structure {
   // It gives the same locals values as the body in whose place it runs.
   void interior(const Loop& s, const std::set<LocalId>& written) {
     need(s.kind == LoopKind::Vector && kernel_.dialect == Dialect::Portable, "loop {} has an interior", s.var);
-    need(s.begins == 1, "the interior of {} may begin anywhere, its steps may not", s.var);
+    need(s.begins == 1 || s.begins == s.lanes, "the interior of {} may begin at multiples of {}, its steps may not",
+         s.var, s.lanes);
     const auto by_body = std::exchange(written_, written);
     for (const IntExpr& e : {s.interior->first, s.interior->last}) {
       need_known(e, known_, "the interior of " + s.var.str());

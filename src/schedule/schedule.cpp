@@ -117,7 +117,10 @@ static std::variant<Schedule, Refusal> elements_or_points(const Graph& graph, Do
   auto of_points = make(std::move(*points));
   const auto* apart = std::get_if<Schedule>(&of_points);
   if (saves && apart) return of_points;
-  if (!apart || own->strategy != Strategy::Pointwise || apart->strategy != Strategy::Pointwise) return of_elements;
+  // A stencil over a short axis has few lanes.
+  const bool comparable =
+      own->strategy == Strategy::Pointwise || (own->strategy == Strategy::Stencil && !options.target.gpu);
+  if (!apart || !comparable || apart->strategy != Strategy::Pointwise) return of_elements;
   // The threads at hand must not decide the order of sums.
   Options judged = options;
   if (!judged.target.gpu) judged.target.threads = kThreadsOfACpu;

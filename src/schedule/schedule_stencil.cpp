@@ -196,6 +196,7 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
   needs.ahead = gpu ? kAhead : 0;
   needs.ring_cost = gpu ? 0.25 : 1;
   needs.pixels = !gpu;
+  if (!gpu) needs.idle = std::max(1.0, static_cast<double>(natural_lanes(options.target)) / static_cast<double>(width));
   needs.guard_cost = gpu ? 2 : 0.5;  // on a CPU only the ends of rows ask
   std::optional<Schedule> s;
   for (;;) {

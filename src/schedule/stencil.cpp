@@ -433,7 +433,7 @@ StencilSearch find_stencil(const Graph& graph, const Group& group, const Domain&
     if (kept && finder.shares_rows() && finder.result().rings.empty()) search.rows = std::move(finder.result());
     return search;
   }
-  if (search.again && *search.again < kWorthwhile * *kept) return search;
+  if (search.again && *search.again < kWorthwhile * *kept * needs.idle) return search;
   search.stencil = std::move(finder.result());
   return search;
 }

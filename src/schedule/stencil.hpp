@@ -81,6 +81,7 @@ struct StencilNeeds {
   double ring_cost = 0;          // of keeping one value, in operations
   double guard_cost = 2;         // of asking whether an index lies inside
   bool pixels = false;           // a column may be an element of a pixel
+  double idle = 1;               // lanes of a step, by those that have a column where these are few
 };
 
 // What rings do for a pointwise domain: operations and reads of one point, where every value is

@@ -133,6 +133,45 @@ TEST(Interleave, ReadsAtADistance) {
     }
 }
 
+// Rows and columns by turns, from arrays, from neighbours' means, from padded ones, of even and odd
+// numbers of both, and from the second on.
+TEST(Interleave, RowsAndColumnsByTurns) {
+  NEEDS_LLVM();
+  const char* twice =
+      "input x: $[N, M]\nr = stack((x[:-1], x[1:] + x[:-1]), axis=1).reshape(2*N - 2, M)\n"
+      "y = stack((r[:, :-1], r[:, :-1] + r[:, 1:]), axis=-1).reshape(2*N - 2, 2*M - 2)\nreturn y, y[1:, 1:]\n";
+  const char* padded =
+      "input x: $[N, M]\np = pad(x, 1)\nr = stack((p[:-1], p[:-1] + p[1:]), axis=1).reshape(2*N + 2, M + 2)\n"
+      "return stack((r[:, :-1], r[:, :-1] + r[:, 1:]), axis=-1).reshape(2*N + 2, 2*M + 2)[1:, 1:]\n";
+  const char* apart =
+      "input x: $[N, M]\nr = stack((x, x + x), axis=1)\n"
+      "return stack((r[:, :, :-1], r[:, :, :-1] + r[:, :, 1:]), axis=-1).reshape(2*N, 2*M - 2)\n";
+  const char* thirds =
+      "input x: $[N, M]\nreturn stack((x, x * 2, maximum(x, 0)), axis=1).reshape(3*N, M)[1:-1] * 2, "
+      "stack((x, x, x * 3, x), axis=1).reshape(4*N, M)[3:, ::-1]\n";
+  const char* batches =
+      "input x: $[3, N, M]\nr = stack((x, x + x), axis=2).reshape(3, 2*N, M)\n"
+      "return stack((r, r * 3), axis=-1).reshape(3, 2*N, 2*M), r[:, 1:]\n";
+  for (const DType dtype : {DType::F32, DType::F64, DType::BF16, DType::U8, DType::I64})
+    for (std::string text : {twice, padded, apart, thirds, batches}) {
+      const bool batch = text.find("3, N") != std::string::npos;
+      for (size_t at; (at = text.find('$')) != std::string::npos;) text.replace(at, 1, name_of(dtype));
+      for (const auto& [n, m] :
+           {std::pair<int64_t, int64_t>{1, 1}, {2, 3}, {5, 64}, {33, 97}, {64, 130}, {7, 515}, {3, 0}}) {
+        if (m == 0 && !batch) continue;
+        std::string sized = text;
+        for (const auto& [name, size] : {std::pair{'N', n}, {'M', m}})
+          for (size_t at; (at = sized.find(name)) != std::string::npos;) sized.replace(at, 1, std::to_string(size));
+        const Tensor x = noise(dtype, batch ? Dims{3, n, m} : Dims{n, m}, static_cast<uint64_t>(n) + 5);
+        if (dtype == DType::F32 && x.count() > 2) {
+          static_cast<float*>(x.data)[1] = std::numeric_limits<float>::quiet_NaN();
+          static_cast<float*>(x.data)[2] = -0.0F;
+        }
+        EXPECT_TRUE(right(sized, {x}));
+      }
+    }
+}
+
 // The rows of a short last axis: what is stored of each is in whole vectors, and ends anywhere.
 TEST(Interleave, NarrowRows) {
   NEEDS_LLVM();
