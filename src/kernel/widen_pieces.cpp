@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -47,6 +48,39 @@ int64_t whole_vectors(int64_t elements, int lanes) {
   if (elements > lanes) return (elements + lanes - 1) / lanes * lanes;
   return std::min<int64_t>(lanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(elements))));
 }
+
+// The blocks of a Vector loop in which each of its loads is made: where one of a block is made, all
+// are, and the variables of the loops around are the same.
+class Blocks {
+ public:
+  Blocks(const Kernel& kernel, const Loop& loop) : kernel_(kernel) {
+    add(loop.body);
+    if (loop.interior) add(loop.interior->body);
+  }
+
+  // Whether `other` is made wherever the load is.
+  bool beside(ExprId load, ExprId other) const {
+    const auto own = of_.find(load), others = of_.find(other);
+    return own != of_.end() && others != of_.end() &&
+           std::includes(others->second.begin(), others->second.end(), own->second.begin(), own->second.end());
+  }
+
+ private:
+  void add(const std::vector<Stmt>& body) {
+    std::vector<ExprId> roots;
+    for (const Stmt& s : body) {
+      if (const auto* inside = body_of(s)) add(*inside);
+      if (!s.is<Each>()) for_each_expression(s, [&](ExprId root) { roots.push_back(root); });
+    }
+    visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
+      if (e.is<Load>()) of_[id].insert(&body);
+      return true;
+    });
+  }
+
+  const Kernel& kernel_;
+  std::map<ExprId, std::set<const std::vector<Stmt>*>> of_;
+};
 
 bool all_among(const std::vector<IntExpr>& holds, const LaneAccess& access) {
   return std::all_of(holds.begin(), holds.end(), [&](const IntExpr& h) {
@@ -128,15 +162,12 @@ class Dealing {
 class PieceWidening {
  public:
   PieceWidening(const Kernel& kernel, const Loop& loop, LaneForms& forms)
-      : kernel_(kernel), lanes_(loop.lanes), forms_(forms) {
-    for (const ExprId id : loads_of_every_step(kernel, loop)) {
-      const auto form = forms.loads.find(id);
-      if (form == forms.loads.end()) continue;
-      std::vector<LanePiece> pieces = pieces_of(form->second, lanes_);
-      if (pieces.empty() || !reads_always(kernel, id, forms)) continue;
-      const Access& at = kernel.at(id).get<Load>().access;
-      beside_[{at.scratch, at.array}].push_back({id, offset_of(kernel, id), std::move(pieces), form->second.holds});
-    }
+      : kernel_(kernel), lanes_(loop.lanes), blocks_(kernel, loop), forms_(forms) {
+    const std::vector<ExprId> always = loads_of_every_step(kernel, loop);
+    for (const ExprId id : always) add(id, true);
+    // Those of loops inside, for others of the same iteration.
+    for (const auto& [id, access] : forms.loads)
+      if (access.form == AccessForm::Strided && !std::binary_search(always.begin(), always.end(), id)) add(id, false);
   }
 
   void run() {
@@ -151,7 +182,7 @@ class PieceWidening {
       if (whole) continue;
       const IntExpr offset = offset_of(kernel_, id);
       bool changed = false;
-      for (LanePiece& p : pieces) changed = widen(p, access, offset, beside->second) || changed;
+      for (LanePiece& p : pieces) changed = widen(id, p, access, offset, beside->second) || changed;
       if (!changed) continue;
       access.form = AccessForm::Pieces;
       access.pieces = std::move(pieces);
@@ -164,15 +195,28 @@ class PieceWidening {
     IntExpr offset;
     std::vector<LanePiece> pieces;  // before any was widened
     std::vector<IntExpr> holds;
+    bool always;  // in every step
   };
+
+  void add(ExprId id, bool always) {
+    const auto form = forms_.loads.find(id);
+    if (form == forms_.loads.end()) return;
+    std::vector<LanePiece> pieces = pieces_of(form->second, lanes_);
+    if (pieces.empty() || !reads_always(kernel_, id, forms_)) return;
+    const Access& at = kernel_.at(id).get<Load>().access;
+    std::vector<Beside>& beside = beside_[{at.scratch, at.array}];
+    if (always || beside.size() < kMostCompared)
+      beside.push_back({id, offset_of(kernel_, id), std::move(pieces), form->second.holds, always});
+  }
 
   // All loads at one distance begin at the same vectors, if they have the same number of them; else
   // each ends where the furthest does.
-  bool widen(LanePiece& p, const LaneAccess& access, const IntExpr& offset, const std::vector<Beside>& beside) const {
+  bool widen(ExprId id, LanePiece& p, const LaneAccess& access, const IntExpr& offset,
+             const std::vector<Beside>& beside) const {
     const int64_t wide = whole_vectors(p.high - p.low + 1, lanes_);
     LaneReach least{kNoExpr, p.low, p.low}, most{kNoExpr, p.high, p.high};
     for (const Beside& b : beside) {
-      if (!all_among(b.holds, access)) continue;
+      if (!all_among(b.holds, access) || !(b.always || blocks_.beside(id, b.id))) continue;
       for (const LaneReach& r : reaches_of(b.pieces, b.offset - offset, p, b.id)) {
         if (r.low > p.high + 1 || r.high < p.low - 1) continue;
         if (r.low < least.low) least = r;
@@ -193,6 +237,7 @@ class PieceWidening {
 
   const Kernel& kernel_;
   const int lanes_;
+  const Blocks blocks_;
   LaneForms& forms_;
   std::map<std::pair<bool, int>, std::vector<Beside>> beside_;
 };
@@ -248,6 +293,10 @@ std::string fault_of_widening(const Kernel& kernel, const Loop& loop, const Lane
       std::any_of(access.pieces.begin(), access.pieces.end(), [](const LanePiece& p) { return !p.within.empty(); });
   if (!any) return "";
   const std::vector<ExprId> always = loads_of_every_step(kernel, loop);
+  const Blocks blocks(kernel, loop);
+  const auto is_made = [&](ExprId other) {
+    return std::binary_search(always.begin(), always.end(), other) || blocks.beside(load, other);
+  };
   const Access& at = kernel.at(load).get<Load>().access;
   for (const LanePiece& p : access.pieces) {
     int64_t low = INT64_MAX, high = INT64_MIN;
@@ -255,8 +304,7 @@ std::string fault_of_widening(const Kernel& kernel, const Loop& loop, const Lane
     for (const auto& [lane, number] : p.lanes) reach(number, number);
     for (const ExprId other : p.within) {
       const auto form = forms.loads.find(other);
-      if (!std::binary_search(always.begin(), always.end(), other) || form == forms.loads.end() ||
-          !reads_always(kernel, other, forms))
+      if (!is_made(other) || form == forms.loads.end() || !reads_always(kernel, other, forms))
         return fmt::format("a load that not every step makes bounds a piece {} .. {}", p.low, p.high);
       const Access& there = kernel.at(other).get<Load>().access;
       if (there.scratch != at.scratch || there.array != at.array || !all_among(form->second.holds, access))

@@ -201,5 +201,49 @@ TEST(BetweenLanes, LoopsThatStay) {
   EXPECT_FALSE(unrolls(3 * i + a, min(n, 3))) << "only the call knows how many";
 }
 
+// The loads that the loops inside of a Vector loop over 64 elements make of one array.
+struct LoopsInside {
+  Sample s;
+  std::vector<ExprId> loads;
+  const int in = s.input(DType::F32, {4096}), out = s.output(DType::F32, {64});
+  const LocalId sum = s.build.new_local(DType::F32, true);
+  Stmt add(const IntExpr& at) {
+    loads.push_back(s.load(in, {at}));
+    return assign(sum, s.build.apply(Op::Add, {s.build.local(sum), loads.back()}));
+  }
+  void run(std::vector<Stmt> loops) {
+    loops.insert(loops.begin(), assign(sum, s.f32(0)));
+    loops.push_back(store({false, out, {i}}, s.build.local(sum)));
+    s.phase(grid("g"_loop, 1, {vector("i"_loop, 64, std::move(loops))}));
+    unroll_short_loops(s.kernel);
+    grid_body(s.kernel)[0].get<Loop>().begins = 1;
+    classify_accesses(s.kernel);
+    verify(s.kernel);
+  }
+  const Loop& loop() { return grid_body(s.kernel)[0].get<Loop>(); }
+};
+
+TEST(BetweenLanes, LongLoopsTakeWhatLiesBetween) {
+  LoopsInside x;
+  x.run({serial("a"_loop, 21, {x.add(4 * i + a)})});
+  const std::vector<Stmt>& body = x.loop().body;
+  ASSERT_EQ(body.size(), 4U);
+  EXPECT_TRUE(body[1].get<Loop>().extent.is(5));
+  EXPECT_EQ(body[1].get<Loop>().body.size(), 4U);
+  EXPECT_TRUE(body[2].is<Assign>()) << "the 21st";
+  int together = 0;
+  for (const auto& [load, form] : x.loop().forms->loads) together += form.form == Form::Pieces;
+  EXPECT_EQ(together, 4);
+}
+
+TEST(BetweenLanes, LoadsOfOtherLoopsProveNothing) {
+  LoopsInside x;
+  x.run({serial("a"_loop, 8, {x.add(2 * i + 2 * a)}), serial("a"_loop, 8, {x.add(2 * i + 2 * a + 1)})});
+  for (const ExprId load : x.loads) EXPECT_EQ(x.loop().forms->loads.at(load).form, Form::Strided);
+  LoopsInside both;
+  both.run({serial("a"_loop, 8, {both.add(2 * i + 2 * a), both.add(2 * i + 2 * a + 1)})});
+  for (const ExprId load : both.loads) EXPECT_EQ(both.loop().forms->loads.at(load).form, Form::Pieces);
+}
+
 }  // namespace
 }  // namespace smelt::kernel

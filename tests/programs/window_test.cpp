@@ -149,6 +149,25 @@ TEST(Windows, LanesAFewElementsApart) {
           fmt::format("input x: f32[H, W]\nreturn (pad(x, ((0, 0), (5, 9)), mode='{}') * 2){}\n", mode, taken), {row}));
 }
 
+// Windows of many elements that move by a few: lanes share what several elements read.
+TEST(Windows, LongOnesThatMoveBySteps) {
+  NEEDS_LLVM();
+  for (const char* type : {"f32", "f64", "bf16", "u8"}) {
+    const DType t = *dtype_from_name(type);
+    for (const int64_t columns : {67, 200, 1311})
+      for (const int64_t step : {2, 3, 4, 7}) {
+        const Tensor x = noise(t, {3, columns}, static_cast<uint64_t>(step)), h = noise(t, {65}, 9);
+        if (t == DType::F32) static_cast<float*>(x.data)[70] = std::numeric_limits<float>::quiet_NaN();
+        for (const char* made : {"sum(window(x, 65, stride={}) * h, axis=-1)", "max(window(x, 29, stride={}), axis=-1)",
+                                 "sum(window(pad(x, ((0, 0), (7, 9))), 65, stride={}) * h[::-1], axis=-1)"})
+          EXPECT_TRUE(right(fmt::format("input x: {0}[3, {1}]\ninput h: {0}[65]\nreturn ", type, columns) +
+                                fmt::format(fmt::runtime(made), step) + "\n",
+                            {x, h}))
+              << made << step << type;
+      }
+  }
+}
+
 TEST(Windows, SizesOfACallAreChecked) {
   NEEDS_LLVM();
   const Executable pool = compiled("input x: f32[N]\nreturn max_pool(x, 5)\n");
