@@ -101,8 +101,9 @@ std::string_view name_of(Resource resource) {
 Cost predict(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
   if (schedule.product) return predict_product(graph, group, schedule, options);
   if (schedule.chain) return predict_chain(graph, group, schedule, options);
-  if (options.target.gpu && schedule.strategy == Strategy::Scatter)
-    return predict_scatter_on_gpu(graph, group, schedule, options);
+  if (schedule.strategy == Strategy::Scatter)
+    return options.target.gpu ? predict_scatter_on_gpu(graph, group, schedule, options)
+                              : predict_scatter_on_cpu(graph, group, schedule, options);
   return options.target.gpu ? predict_on_gpu(graph, group, schedule, options)
                             : predict_on_cpu(graph, group, schedule, options);
 }

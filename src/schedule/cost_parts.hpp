@@ -25,6 +25,7 @@ double group_bytes(const Graph& graph, const SizeBinding& sizes, const Group& gr
 // cost_gpu.cpp
 Cost predict_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
 // cost_scatter.cpp
+Cost predict_scatter_on_cpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
 Cost predict_scatter_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
 // cost_product_gpu.cpp
 Cost predict_product_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
