@@ -158,8 +158,23 @@ void PhasePrinter::statements(const std::vector<Stmt>& body) {
   for (const Stmt& s : body) statement(s);
 }
 
+// What is known of the statement before stays so unless it may have changed.
+void PhasePrinter::forget_what_changes(const Stmt& s) {
+  const auto local = given_by(s);
+  const auto* store = s.get_if<Store>();
+  const auto changes = [&](const Expr& e) {
+    const auto* read = e.get_if<kernel::ReadLocal>();
+    const auto* load = e.get_if<kernel::Load>();
+    const auto names = [&](Symbol symbol) { return local && symbol == Symbol::local(*local); };
+    return (read && local == read->local) || any_index(e, [&](const IntExpr& i) { return i.any_symbol(names); }) ||
+           (load && store && load->access.scratch == store->access.scratch &&
+            load->access.array == store->access.array);
+  };
+  std::erase_if(known_, [&](const auto& known) { return any_below(kernel_, {known.first}, changes); });
+}
+
 void PhasePrinter::statement(const Stmt& s) {
-  known_.clear();
+  if (!in_lane_) known_.clear();
   s.match([&](const Loop& made) { loop(made); }, [&](const Let& made) { let(made); },
           [&](const Assign& made) { assign(made); }, [&](const Combine& made) { combine(made); },
           [](const kernel::Alloc&) {},  // its memory is there from the start
@@ -175,15 +190,22 @@ void PhasePrinter::conditional(const kernel::If& s) {
   open("");
   const std::string condition = value(s.condition);
   open(fmt::format("if ({})", condition));
-  vector_ ? lane_runs(s.body) : statements(s.body);
+  maybe(s.body);
   close();
   close();
+}
+
+// A body that may not run: what differed before it may differ after it.
+void PhasePrinter::maybe(const std::vector<Stmt>& body) {
+  const std::vector<Place> before = places_;
+  vector_ ? lane_runs(body) : statements(body);
+  for (size_t id = 0; id < places_.size(); ++id) places_[id].differs = places_[id].differs || before[id].differs;
 }
 
 void PhasePrinter::each(const kernel::Each& s) {
   open(fmt::format("for (long long {0} = 0; {0} < {1}; ++{0})", symbol(s.var), integer(s.extent)));
   open(fmt::format("if ({})", value(s.condition)));
-  statements(s.body);
+  maybe(s.body);
   close();
   close();
 }
@@ -195,36 +217,64 @@ void PhasePrinter::loop(const Loop& s) {
 
 void PhasePrinter::count_loop(const Loop& s, const std::string& begin, const std::string& end) {
   const std::string var = symbol(s.var);
+  differ_where_assigned(s.body, vector_ != nullptr);  // by an iteration before
   open(fmt::format("for (long long {0} = {1}; {0} < {2}; ++{0})", var, begin, end));
-  vector_ ? lane_runs(s.body) : statements(s.body);
+  maybe(s.body);
   close();
 }
 
 void PhasePrinter::vector_loop(const Loop& s) {
   SMELT_CHECK(!vector_, "Vector loop {} stands inside another", s.var);
   const std::string var = symbol(s.var);
+  const std::string extent = integer(s.extent);
   vector_ = &s;
+  differ_where_assigned(s.body, true);
   open("");
-  line("const long long count_{} = {};", var, integer(s.extent));
-  open(fmt::format("for (long long first_{0} = 0; first_{0} < count_{0}; first_{0} += {1})", var, s.lanes));
+  line("const long long count_{} = {};", var, extent);
+  line("long long first_{} = 0;", var);
   const auto count = s.extent.constant();
-  const bool has_whole = !count || *count >= s.lanes, has_rest = !count || *count % s.lanes;
-  if (has_whole) {
-    if (has_rest) open(fmt::format("if (count_{0} - first_{0} >= {1})", var, s.lanes));
+  const auto chunks = [&](const std::vector<Stmt>& body, const std::string& end) {
+    open(fmt::format("for (; first_{0} + {1} <= {2}; first_{0} += {1})", var, s.lanes, end));
     lane_limit_ = std::to_string(s.lanes);
-    lane_runs(s.body);
-    if (has_rest) close();
-  }
-  if (has_rest) {
-    if (has_whole) open("else");
-    line("const int left_{0} = static_cast<int>(count_{0} - first_{0});", var);
+    lane_runs(body);
+    close();
+  };
+  const auto rest = [&](const std::string& head, const std::string& end) {
+    open(fmt::format("{0} (first_{1} < {2})", head, var, end));
+    line("const int left_{0} = static_cast<int>(smaller<long long>({1}, {2} - first_{0}));", var, s.lanes, end);
     lane_limit_ = fmt::format("left_{}", var);
     lane_runs(s.body);
-    if (has_whole) close();
+    line("first_{0} += left_{0};", var);
+    close();
+  };
+  const std::string end = "count_" + var;
+  if (s.interior && (!count || *count >= s.lanes)) {
+    std::string holds;
+    for (const IntExpr& h : s.interior->holds)
+      holds += fmt::format("{}({}) >= 0", holds.empty() ? "" : " && ", integer(h));
+    open(holds.empty() ? "" : fmt::format("if ({})", holds));
+    line("const long long inner_{} = {};", var, integer(s.interior->first));
+    rest("while", "inner_" + var);
+    chunks(s.interior->body, integer(s.interior->last));
+    close();
+    rest("while", end);
+  } else {
+    if (!count || *count >= s.lanes) chunks(s.body, end);
+    if (!count || *count % s.lanes) rest("if", end);
   }
   close();
-  close();
   vector_ = nullptr;
+}
+
+// What the Vector loops of a body give a value has one in each lane, until it is combined, or
+// assigned elsewhere.
+void PhasePrinter::differ_where_assigned(const std::vector<Stmt>& body, bool in_vector) {
+  for (const Stmt& s : body) {
+    const auto* loop = s.get_if<Loop>();
+    if (const auto* inside = body_of(s)) differ_where_assigned(*inside, in_vector || (loop && is_vector(*loop)));
+    const auto local = given_by(s);
+    if (in_vector && local) places_[static_cast<size_t>(*local)].differs = true;
+  }
 }
 
 // Runs of simple statements are loops over the lanes; what is between them goes on for all
@@ -240,7 +290,12 @@ void PhasePrinter::lane_runs(const std::vector<Stmt>& body) {
     open(fmt::format("for (int l = 0; l < {}; ++l)", lane_limit_));
     line("[[maybe_unused]] const long long {0} = first_{0} + l;", var);
     in_lane_ = true;
-    for (; i < body.size() && is_simple(body[i]); ++i) statement(body[i]);
+    known_.clear();
+    for (; i < body.size() && is_simple(body[i]); ++i) {
+      statement(body[i]);
+      forget_what_changes(body[i]);
+    }
+    known_.clear();
     in_lane_ = false;
     close();
   }
@@ -264,6 +319,7 @@ void PhasePrinter::assign(const Assign& s) {
   if (vector_) return line("lane{}[l] = {};", s.local, x);
   line("v{} = {};", s.local, x);
   if (place.lanes) line("for (int l = 0; l < {0}; ++l) lane{1}[l] = v{1};", place.lanes, s.local);
+  places_[static_cast<size_t>(s.local)].differs = false;
 }
 
 void PhasePrinter::store(const Store& s) {
@@ -300,6 +356,7 @@ void PhasePrinter::combine(const Combine& s) {
   const auto settle = [&](LocalId id, const std::string& x) {
     line("v{} = {};", id, x);
     line("for (int l = 0; l < {0}; ++l) lane{1}[l] = v{1};", lanes, id);
+    places_[static_cast<size_t>(id)].differs = false;
   };
   open("");
   line("{} part[{}];", type_of(dtype(s.local)), lanes);
@@ -389,7 +446,8 @@ std::string PhasePrinter::load(const kernel::Load& e) {
 
 std::string PhasePrinter::read_local(LocalId id) const {
   const Place& place = places_[static_cast<size_t>(id)];
-  const bool in_lanes = in_lane_ && place.lanes > 0 && place.lanes == vector_->lanes;
+  const bool in_lanes =
+      in_lane_ && place.lanes > 0 && place.lanes == vector_->lanes && (place.differs || !place.uniform);
   return in_lanes ? fmt::format("lane{}[l]", id) : fmt::format("v{}", id);
 }
 

@@ -1,6 +1,7 @@
 // Prints one phase of a kernel as a C++ function. A Vector loop of n lanes becomes chunks of n
-// elements: each run of simple statements is a loop over the lanes, of a constant count but in the
-// last chunk, and what is carried from chunk to chunk is in arrays of n.
+// elements, and after them what is left: each run of simple statements is a loop over the lanes, of
+// a constant count but in the last chunk, and what is carried from chunk to chunk is in arrays of
+// n, which compilers keep in registers. What all lanes have alike is read from one variable.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,8 +27,8 @@ class PhasePrinter {
   // A local that is assigned, or that lives longer than one run of statements of a Vector loop.
   struct Place {
     bool uniform = false;  // a variable v<id>
-    int lanes = 0;         // an array a<id> of so many
-    bool computed_in_lanes = false;
+    int lanes = 0;         // an array lane<id> of so many
+    bool differs = false;  // here, between the lanes
   };
 
   std::string signature() const;
@@ -37,11 +38,14 @@ class PhasePrinter {
 
   void statements(const std::vector<Stmt>& body);
   void statement(const Stmt& s);
+  void forget_what_changes(const Stmt& s);
   void loop(const kernel::Loop& s);
   void conditional(const kernel::If& s);
+  void maybe(const std::vector<Stmt>& body);
   void each(const kernel::Each& s);
   void count_loop(const kernel::Loop& s, const std::string& begin, const std::string& end);
   void vector_loop(const kernel::Loop& s);
+  void differ_where_assigned(const std::vector<Stmt>& body, bool in_vector);
   void lane_runs(const std::vector<Stmt>& body);
   void let(const kernel::Let& s);
   void assign(const kernel::Assign& s);

@@ -198,7 +198,8 @@ class SplitGrids {
       for (const IntExpr::AtomPtr& atom : term.atoms) {
         if (atom->symbol) continue;
         const auto by = atom->b.constant();
-        if (atom->kind == AtomKind::Mod && by && *by >= 2 && *by <= kMostRows && atom->a.mentions(var)) into.insert(*by);
+        if (atom->kind == AtomKind::Mod && by && *by >= 2 && *by <= kMostRows && atom->a.mentions(var))
+          into.insert(*by);
         collect_remainders(atom->a, var, into);
       }
   }

@@ -54,6 +54,24 @@ std::vector<Row> rows() {
        shared_program("transpose_add", {"f32[M, N]", "f32[N, M]"}),
        {{{"M"_size, 70}, {"N"_size, 45}}}},
       {"bools", "input x: f32[N]\nreturn x > 0, where(x > 1, x, -x), any(x > 2), isnan(x)", {{{"N"_size, 130}}}},
+      {"normalized",
+       "input x: f32[B, C]\ny = layernorm(relu(x))\nreturn y, rmsnorm(x) * 2, x / (1 + sqrt(sum(x * x, axis=-1, "
+       "keepdims=True)))",
+       {{{"B"_size, 5}, {"C"_size, 333}}, {{"B"_size, 3}, {"C"_size, 31}}, {{"B"_size, 4}, {"C"_size, 64}}}},
+      {"padded",
+       "def step(x):\n  p = pad(x, 1)\n  return x + 0.1 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:] - 4 "
+       "* "
+       "x)\ninput x: f32[M, N]\nreturn step(x), step(step(x)), max_pool(x, (3, 3), stride=1, padding=1)",
+       {{{"M"_size, 33}, {"N"_size, 97}}, {{"M"_size, 1}, {"N"_size, 200}}, {{"M"_size, 5}, {"N"_size, 3}}}},
+      {"by_turns",
+       "input x: f32[8, 45]\nr = stack((x[:-1], x[:-1] + x[1:]), axis=1).reshape(14, 45)\n"
+       "y = stack((r[:, :-1], r[:, :-1] * r[:, 1:]), axis=-1).reshape(14, 88)\nreturn y, y[1:, 1:]",
+       {{}}},
+      {"windows", "input x: f32[3, 700]\ninput h: f32[37]\nreturn sum(window(x, 37, stride=4) * h, axis=-1)", {{}}},
+      {"few_rows",
+       "input x: f32[7, 320]\ninput p: u8[20, 160]\ninput s: f32[20, 5]\n"
+       "w = f32(stack((p & 15, p >> 4), axis=-1).reshape(20, 5, 64)) * s[..., None]\nreturn x @ w.reshape(20, 320).T",
+       {{}}},
   };
 }
 

@@ -18,9 +18,8 @@ void fill_joined(Sample& s, const IntExpr& rows, int64_t by) {
             out = s.output(DType::F32, {rows, 100});
   const ExprId is_first = s.less(mod(g, by), 1), zero = s.build.constant(Scalar::of_float(DType::F32, 0));
   const auto part = [&](int array, ExprId mask) { return s.load(array, {floordiv(g, by), i}, mask, zero); };
-  const ExprId joined = s.build.apply(
-      Op::Where, {is_first, part(first, is_first),
-                  part(second, s.at_least(mod(g, by) - 1, 0))});
+  const ExprId joined =
+      s.build.apply(Op::Where, {is_first, part(first, is_first), part(second, s.at_least(mod(g, by) - 1, 0))});
   s.phase(grid("g"_loop, rows, {vector("i"_loop, 100, {store({false, out, {g, i}}, joined)}, 16)}));
 }
 
