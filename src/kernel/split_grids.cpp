@@ -192,7 +192,8 @@ class SplitGrids {
     });
   }
 
-  // Of the iterations of the Grid loop, alone: what else a condition mentions differs within a row.
+  // Remainders of the iterations of the Grid loop alone: what else a condition mentions differs
+  // within a row.
   static void collect_remainders(const IntExpr& e, Symbol var, std::set<int64_t>& into) {
     for (const IntExpr::Term& term : e.terms())
       for (const IntExpr::AtomPtr& atom : term.atoms) {
