@@ -21,9 +21,11 @@ std::string comment(const StandaloneText& file) {
                          "// Returns 0; 1 when the sizes do not fit the program, outputs unwritten; 2 when an index "
                          "was out of range, outputs unspecified.\n",
                          file.name())) +
-         "//\n// g++ or clang++ -std=c++17 -O3 -march=native -c FILE, and -fopenmp for threads. -ffp-contract=off "
-         "where results\n"
-         "// must be those of the compiled program to the bit (g++ 12 and later need it not for products).\n\n";
+         "//\n// g++ or clang++ -std=c++17 -O3 -march=native -fno-math-errno -c FILE, and -fopenmp for threads. Square "
+         "roots are\n"
+         "// in vectors with -fno-math-errno only. -ffp-contract=off where results must be those of the compiled "
+         "program to the\n"
+         "// bit (g++ 12 and later need it not for products).\n\n";
 }
 
 // The most of one thread's scratch, and all memory: slots one after the other.
