@@ -26,7 +26,7 @@ Cost predict_scatter_on_cpu(const Graph& graph, const Group& group, const Schedu
   constexpr double kFarUs = 1e-3, kMemoryUs = 4e-3, kLineBytes = 64;
   // As kernel/lower_scatter.cpp splits updates and rows.
   constexpr double kMostParts = 64, kUpdatesOfPart = 1 << 16, kUpdatesOfElement = 4;
-  constexpr double kMostPartsOfThread = 4, kColumnsOfPart = 16;
+  constexpr double kMostPartsOfThread = 4, kColumnsOfPart = 16, kWorkOfPiece = 32768;
   const TargetFacts facts = facts_of(options.target);
   const Node& node = graph.at(group.outputs[0]);
   const auto elements = [&](const Shape& shape) {
@@ -47,7 +47,10 @@ Cost predict_scatter_on_cpu(const Graph& graph, const Group& group, const Schedu
         std::min(rows, facts.processors * std::clamp(std::floor(columns / kColumnsOfPart), 1.0, kMostPartsOfThread));
     looks = parts * updates * kOfLook;
   }
-  const double threads = ratio(parts, ceil_ratio(parts, facts.processors));
+  // Threads take so many parts that they are worth it (compile/prepare.cpp).
+  const double work = s.scatter == ScatterForm::Copies ? updates * columns / parts : updates;
+  const double pieces = ceil_ratio(parts, std::max(1.0, std::floor(kWorkOfPiece / work)));
+  const double threads = ratio(parts, ceil_ratio(parts, std::min<double>(facts.processors, pieces)));
   const double vectors = columns > 1 ? ceil_ratio(columns, width) : 0;
   const double computed = static_cast<double>(operations_of(graph, group.nodes, options.sizes)) / width;
   const double far = result * size > static_cast<double>(facts.caches[2])   ? kMemoryUs
