@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "schedule/cost_parts.hpp"
-#include "schedule/operations.hpp"
 #include "schedule/target_facts.hpp"
 
 namespace smelt::schedule {
@@ -52,14 +51,13 @@ Cost predict_scatter_on_cpu(const Graph& graph, const Group& group, const Schedu
   const double pieces = ceil_ratio(parts, std::max(1.0, std::floor(kWorkOfPiece / work)));
   const double threads = ratio(parts, ceil_ratio(parts, std::min<double>(facts.processors, pieces)));
   const double vectors = columns > 1 ? ceil_ratio(columns, width) : 0;
-  const double computed = static_cast<double>(operations_of(graph, group.nodes, options.sizes)) / width;
   const double far = result * size > static_cast<double>(facts.caches[2])   ? kMemoryUs
                      : result * size > static_cast<double>(facts.caches[1]) ? kFarUs
                                                                             : 0;
   Cost cost;
   const double bytes = group_bytes(graph, options.sizes, group);
   cost.memory_us = facts.moving_us(bytes, ratio(result * size, bytes), threads);
-  const double instructions = updates * (kOfUpdate + vectors * kOfVector) + looks + copied + computed;
+  const double instructions = updates * (kOfUpdate + vectors * kOfVector) + looks + copied;
   cost.issue_us = instructions * width / (facts.operations * threads) +
                   updates * ceil_ratio(columns * size, kLineBytes) * far / threads;
   cost.launch_us = facts.launch_us + facts.next_launch_us;
