@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <initializer_list>
 #include <iosfwd>
-#include <iterator>
-#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -17,6 +15,7 @@
 #include "smelt/device.hpp"
 #include "smelt/dtype.hpp"
 #include "smelt/error.hpp"
+#include "smelt/handle.hpp"
 #include "smelt/index.hpp"
 #include "smelt/methods.hpp"
 
@@ -26,6 +25,12 @@ namespace smelt {
 using Dims = std::vector<int64_t>;
 
 class Located;
+
+namespace detail {
+// The elements of what is contiguous and outlives a call, without const.
+template <class R>
+using ElementIn = typename decltype(std::span(std::declval<R>()))::value_type;
+}  // namespace detail
 
 /// A number of any type, in a list of several types: Array::from({1, 2.5}).
 class SMELT_API Number {
@@ -90,16 +95,18 @@ class SMELT_API Array : public Methods<Array> {
 
   /// Copies `values`, of host memory. Without `dims` the shape is [number of values]. Throws
   /// UserError when the shape does not hold exactly these.
-  template <std::ranges::contiguous_range R>
-  requires Element<std::ranges::range_value_t<R>>
+  template <class R>
+  requires Element<detail::ElementIn<const R&>>
   static Array from(const R& values, Dims dims) {
-    return copy_of(std::ranges::data(values), dtype_of<std::ranges::range_value_t<R>>, std::ranges::size(values),
-                   std::move(dims));
+    const std::span<const detail::ElementIn<const R&>> all(values);
+    return copy_of(all.data(), dtype_of<detail::ElementIn<const R&>>, all.size(), std::move(dims));
   }
   /// \overload
-  template <std::ranges::contiguous_range R>
-  requires Element<std::ranges::range_value_t<R>>
-  static Array from(const R& values) { return from(values, {static_cast<int64_t>(std::ranges::size(values))}); }
+  template <class R>
+  requires Element<detail::ElementIn<const R&>>
+  static Array from(const R& values) {
+    return from(values, {static_cast<int64_t>(std::span<const detail::ElementIn<const R&>>(values).size())});
+  }
   /// \overload
   template <Element T>
   static Array from(std::initializer_list<T> values, Dims dims) {
@@ -165,12 +172,12 @@ class SMELT_API Array : public Methods<Array> {
   /// array and everything computed from it. Strides count elements, may be 0 or negative, and are
   /// row-major when left out; `offset` is the position of the first element in `memory`. Throws
   /// UserError when an index would leave `memory`.
-  template <std::ranges::contiguous_range R>
-  requires Element<std::ranges::range_value_t<R>> && std::ranges::borrowed_range<R>
+  template <class R>
+  requires Element<detail::ElementIn<R>>
   static Array borrow(R&& memory, Dims dims, Dims strides = {}, int64_t offset = 0) {
-    using T = std::remove_reference_t<std::ranges::range_reference_t<R>>;
-    return borrow_range(std::ranges::data(memory), dtype_of<std::remove_const_t<T>>, std::ranges::size(memory),
-                        std::move(dims), std::move(strides), offset, std::is_const_v<T>);
+    const std::span all(std::forward<R>(memory));
+    return borrow_range(all.data(), dtype_of<detail::ElementIn<R>>, all.size(), std::move(dims), std::move(strides),
+                        offset, std::is_const_v<typename decltype(all)::element_type>);
   }
   /// The same for memory at an address, whose length is not checked.
   template <class T>
@@ -180,15 +187,17 @@ class SMELT_API Array : public Methods<Array> {
   }
   /// Memory that `owner` keeps alive; it is released with the last array that uses it. `data` is
   /// the address of the element of index 0; strides as for borrow(). Only the shape is checked.
-  static Array adopt(void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner);
+  static Array adopt(void* data, DType dtype, Dims dims, Dims strides, Owner owner);
   /// The same for read-only memory.
-  static Array adopt(const void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner);
+  static Array adopt(const void* data, DType dtype, Dims dims, Dims strides, Owner owner);
   /// The memory of a vector, moved into the array.
   template <Element T>
   static Array adopt(std::vector<T>&& values, Dims dims) {
-    auto owner = std::make_shared<std::vector<T>>(std::move(values));
-    check_count(owner->size(), dims);
-    return adopt(static_cast<void*>(owner->data()), dtype_of<T>, std::move(dims), {}, owner);
+    auto* holding = new detail::Holding<std::vector<T>>(std::move(values));
+    Owner owner(&holding->object, holding);
+    check_count(holding->object.size(), dims);
+    void* data = holding->object.data();
+    return adopt(data, dtype_of<T>, std::move(dims), {}, std::move(owner));
   }
 
   // ---- what it is

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "smelt/array.hpp"
+#include "smelt/callable.hpp"
 #include "smelt/events.hpp"
 #include "smelt/explain.hpp"
 
@@ -57,10 +56,7 @@ struct SMELT_API Options {
   bool captures = true;  ///< false: UserError for a function that uses arrays which are not among its arguments
 
  private:
-  Options& pin(int argument, int axis, bool fixed) {
-    pins.push_back({argument, axis, fixed});
-    return *this;
-  }
+  Options& pin(int argument, int axis, bool fixed);
 };
 
 /// How Function::source writes.
@@ -86,23 +82,23 @@ struct Traced;
 // has the number of arrays of every parameter that is a vector.
 class SMELT_API AnyFunction {
  public:
-  using Trace = std::function<std::vector<Array>(std::span<const Array> arguments, std::span<const int> lists)>;
+  using Trace = Callable<std::vector<Array>(std::span<const Array> arguments, std::span<const int> lists)>;
   // `kinds` has a letter for every parameter: 'a' for an array, 'l' for a list.
   AnyFunction(Trace trace, Options options, std::string kinds);
   // From something else than C++; `declared`: the program says itself which of its sizes are open.
-  using Build = std::function<Traced(const std::vector<InputType>& types, const std::vector<int>& lists)>;
+  using Build = Callable<Traced(const std::vector<InputType>& types, const std::vector<int>& lists)>;
   AnyFunction(Build build, bool declared, Options options, std::string kinds);
 
   std::vector<Array> call(const std::vector<Array>& arguments, const std::vector<int>& lists) const;
   // On evaluated arguments, with the memory of each result from `allocate`. It is host memory,
   // unless an argument is on a GPU.
-  using Allocate = std::function<Array(DType dtype, const Dims& dims)>;
+  using Allocate = Callable<Array(DType dtype, const Dims& dims)>;
   std::vector<Array> call(const std::vector<Array>& arguments, const std::vector<int>& lists,
                           const Allocate& allocate) const;
   void call_into(const std::vector<Array>& outputs, const std::vector<Array>& arguments,
                  const std::vector<int>& lists) const;
-  std::shared_ptr<BoundState> bind(const std::vector<Array>* outputs, const std::vector<Array>& arguments,
-                                   const std::vector<int>& lists) const;
+  detail::Handle<BoundState> bind(const std::vector<Array>* outputs, const std::vector<Array>& arguments,
+                                  const std::vector<int>& lists) const;
   Explanation explain(const std::vector<Array>& arguments, const std::vector<int>& lists) const;
   Explanation explain_last() const;
   void expect_kernels(int count) const;
@@ -118,18 +114,15 @@ class SMELT_API AnyFunction {
 
  private:
   AnyFunction() = default;
-  std::shared_ptr<FunctionState> state_;
+  detail::Handle<FunctionState> state_;
 };
 
 // The arguments of a call in one list.
-struct Flat {
+struct SMELT_API Flat {
   std::vector<Array> arrays;
   std::vector<int> lists;
-  void add(const Array& array) { arrays.push_back(array); }
-  void add(const std::vector<Array>& list) {
-    lists.push_back(static_cast<int>(list.size()));
-    arrays.insert(arrays.end(), list.begin(), list.end());
-  }
+  void add(const Array& array);
+  void add(const std::vector<Array>& list);
 };
 template <class... Arguments>
 Flat flatten(const Arguments&... arguments) {
@@ -139,22 +132,17 @@ Flat flatten(const Arguments&... arguments) {
 }
 
 // The way back: a parameter from the front of the list.
-struct Unflatten {
+struct SMELT_API Unflatten {
   std::span<const Array> arrays;
   std::span<const int> lists;
+  Array array();
+  std::vector<Array> list();
   template <class Parameter>
   Parameter take() {
-    if constexpr (std::is_same_v<Parameter, Array>) {
-      Array first = arrays.front();
-      arrays = arrays.subspan(1);
-      return first;
-    } else {
-      const auto count = static_cast<size_t>(lists.front());
-      lists = lists.subspan(1);
-      std::vector<Array> list(arrays.begin(), arrays.begin() + static_cast<std::ptrdiff_t>(count));
-      arrays = arrays.subspan(count);
-      return list;
-    }
+    if constexpr (std::is_same_v<Parameter, Array>)
+      return array();
+    else
+      return list();
   }
 };
 
@@ -164,9 +152,9 @@ struct Unflatten {
 template <class Result>
 struct Results;
 template <>
-struct Results<Array> {
-  static std::vector<Array> list(const Array& a) { return {a}; }
-  static Array of(const std::vector<Array>& list) { return list.at(0); }
+struct SMELT_API Results<Array> {
+  static std::vector<Array> list(const Array& a);
+  static Array of(const std::vector<Array>& list);
 };
 template <>
 struct Results<std::vector<Array>> {
@@ -193,20 +181,14 @@ requires(std::is_same_v<Parts, Array>&&...) struct Results<std::tuple<Parts...>>
   }
 };
 template <>
-struct Results<std::pair<Array, Array>> {
-  static std::vector<Array> list(const std::pair<Array, Array>& a) { return {a.first, a.second}; }
-  static std::pair<Array, Array> of(const std::vector<Array>& list) { return {list.at(0), list.at(1)}; }
+struct SMELT_API Results<std::pair<Array, Array>> {
+  static std::vector<Array> list(const std::pair<Array, Array>& a);
+  static std::pair<Array, Array> of(const std::vector<Array>& list);
 };
 template <>
-struct Results<std::pair<Array, std::vector<Array>>> {
-  static std::vector<Array> list(const std::pair<Array, std::vector<Array>>& a) {
-    std::vector<Array> all{a.first};
-    all.insert(all.end(), a.second.begin(), a.second.end());
-    return all;
-  }
-  static std::pair<Array, std::vector<Array>> of(const std::vector<Array>& list) {
-    return {list.at(0), {list.begin() + 1, list.end()}};
-  }
+struct SMELT_API Results<std::pair<Array, std::vector<Array>>> {
+  static std::vector<Array> list(const std::pair<Array, std::vector<Array>>& a);
+  static std::pair<Array, std::vector<Array>> of(const std::vector<Array>& list);
 };
 
 // The number of arrays of a result type; -1: any number.
@@ -295,6 +277,9 @@ struct Refused {
   Array operator()(const Arguments&...) const;
 };
 
+// With names for the parameters.
+SMELT_API Options named(Options options, std::initializer_list<const char*> parameters);
+
 // 'a' for an array, 'l' for a list.
 template <class... Parameters>
 std::string kinds_of() {
@@ -317,11 +302,11 @@ class SMELT_API Bound {
   /// The outputs, in the order of the function's results.
   const std::vector<Array>& outputs() const;
   /// \cond internal
-  explicit Bound(std::shared_ptr<detail::BoundState> state) : state_(std::move(state)) {}
+  explicit Bound(detail::Handle<detail::BoundState> state) : state_(std::move(state)) {}
   /// \endcond
 
  private:
-  std::shared_ptr<detail::BoundState> state_;
+  detail::Handle<detail::BoundState> state_;
 };
 
 template <class Signature>
@@ -470,10 +455,9 @@ auto compile(Callable&& callable, Options options = {}) {
 }
 /// The same with names for the parameters, which messages and explain() show: compile({"x",
 /// "gain"}, f). Throws UserError when there is not a name for each.
-template <class Callable>
-auto compile(std::initializer_list<const char*> parameters, Callable&& callable, Options options = {}) {
-  options.parameters.assign(parameters.begin(), parameters.end());
-  return compile(std::forward<Callable>(callable), std::move(options));
+template <class F>
+auto compile(std::initializer_list<const char*> parameters, F&& function, Options options = {}) {
+  return compile(std::forward<F>(function), detail::named(std::move(options), parameters));
 }
 
 }  // namespace smelt

@@ -3,13 +3,12 @@
 /// Fusion stops at them.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "smelt/array.hpp"
+#include "smelt/callable.hpp"
 #include "smelt/custom_call.hpp"
 
 namespace smelt {
@@ -36,19 +35,19 @@ struct CustomGradient {
 struct CustomOperation {
   std::string name;  ///< letters, digits and _
   /// The type of its result for these inputs; without it, that of the first input.
-  std::function<CustomType(const std::vector<Array>& inputs)> output = {};
+  Callable<CustomType(const std::vector<Array>& inputs)> output = {};
   /// The types of its results, when there are several: in place of `output`.
-  std::function<std::vector<CustomType>(const std::vector<Array>& inputs)> outputs = {};
+  Callable<std::vector<CustomType>(const std::vector<Array>& inputs)> outputs = {};
   /// Writes the outputs. Runs in the thread that evaluates, and an exception reaches its caller
   /// unchanged. Evaluations in several threads may call it concurrently.
-  std::function<void(const CustomCall&)> cpu = {};
+  Callable<void(const CustomCall&)> cpu = {};
   std::optional<CudaKernel> cuda = {};  ///< for NVIDIA GPUs
   bool pure = false;                    ///< true: equal calls on equal inputs run once
   /// Its gradient: for each input the product of the cotangents with the derivative by it, of the
   /// shape of the input, or Array() where there is none. A formula over its argument; it may call
   /// other custom operations, and is called when a gradient is built. Without it a gradient through
   /// the operation is a UserError.
-  std::function<std::vector<Array>(const CustomGradient&)> gradient = {};
+  Callable<std::vector<Array>(const CustomGradient&)> gradient = {};
 };
 
 /// The operation, to be called like a function. One object is one operation: programs that call it
@@ -66,7 +65,7 @@ class SMELT_API Custom {
   std::vector<Array> all(const std::vector<Array>& inputs) const;
 
  private:
-  std::shared_ptr<const detail::CustomState> state_;
+  detail::Handle<const detail::CustomState> state_;
 };
 
 /// Custom(operation)(inputs), for an operation that is called in one place. If it is evaluated

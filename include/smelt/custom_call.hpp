@@ -5,14 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
 
+#include "smelt/callable.hpp"
 #include "smelt/dtype.hpp"
 
 namespace smelt {
@@ -105,7 +104,7 @@ struct CudaKernel {
   std::string function;  ///< the name of its `extern "C" __global__` function
   /// The launch for these arrays, whose addresses are those of the GPU. Called when a call is
   /// prepared, not when it runs again.
-  std::function<CudaLaunch(const CustomCall&)> launch;
+  Callable<CudaLaunch(const CustomCall&)> launch;
 };
 
 }  // namespace smelt

@@ -2,11 +2,11 @@
 /// The machines that programs run on.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <utility>
 
 #include "smelt/export.hpp"
+#include "smelt/handle.hpp"
 
 namespace smelt {
 
@@ -49,12 +49,12 @@ class SMELT_API Device {
   friend bool operator==(const Device& a, const Device& b) { return a.state_ == b.state_ || a.name() == b.name(); }
 
   /// \cond internal
-  explicit Device(std::shared_ptr<const detail::DeviceState> state) : state_(std::move(state)) {}
+  explicit Device(detail::Handle<const detail::DeviceState> state) : state_(std::move(state)) {}
   const detail::DeviceState& state() const { return *state_; }
   /// \endcond
 
  private:
-  std::shared_ptr<const detail::DeviceState> state_;
+  detail::Handle<const detail::DeviceState> state_;
 };
 
 }  // namespace smelt

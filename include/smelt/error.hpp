@@ -26,10 +26,7 @@ class SMELT_API UserError : public Error {
 class SMELT_API InternalError : public Error {
  public:
   /// `what` went wrong; how to report it is added.
-  explicit InternalError(const std::string& what)
-      : Error("internal error in smelt: " + what +
-              "\nThis is a bug in smelt, not in your program. Please report it with the program and the output of "
-              "`smelt explain PROGRAM --dump graph,plan,kernel`.") {}
+  explicit InternalError(const std::string& what);
 };
 
 }  // namespace smelt

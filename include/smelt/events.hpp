@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 
+#include "smelt/callable.hpp"
 #include "smelt/export.hpp"
 
 namespace smelt {
@@ -33,7 +33,7 @@ struct Event {
 SMELT_API const char* name_of(Event::Kind kind);
 
 /// Takes events.
-using OnEvent = std::function<void(const Event&)>;
+using OnEvent = Callable<void(const Event&)>;
 
 /// Passes every event of this process to `callback` from now on; an empty one stops that. Returns
 /// the previous callback. Kernels are compiled in parallel, so several threads may call it

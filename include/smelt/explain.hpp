@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "smelt/dtype.hpp"
 #include "smelt/export.hpp"
+#include "smelt/handle.hpp"
 
 namespace smelt {
 
@@ -112,7 +112,7 @@ struct SMELT_API Explanation {
   std::string dump(const std::string& stage) const;
 
   /// \cond internal
-  std::shared_ptr<const detail::ExplanationState> state;
+  detail::Handle<const detail::ExplanationState> state;
   /// \endcond
 };
 

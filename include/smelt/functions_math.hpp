@@ -8,262 +8,186 @@
 #include <vector>
 
 #include "smelt/array.hpp"
-#include "smelt/call.hpp"
+#include "smelt/choices.hpp"
 
 namespace smelt {
 
 // ---- Elementwise
 
 /// a + b; integers wrap. Integers and floats. Correctly rounded.
-inline Array add(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("add", {a, b}, where);
-}
+SMELT_API Array add(const Array& a, const Array& b, Where where = Where::here());
 /// a - b; integers wrap. Integers and floats. Correctly rounded.
-inline Array subtract(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("subtract", {a, b}, where);
-}
+SMELT_API Array subtract(const Array& a, const Array& b, Where where = Where::here());
 /// a * b; integers wrap. Integers and floats. Correctly rounded.
-inline Array multiply(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("multiply", {a, b}, where);
-}
+SMELT_API Array multiply(const Array& a, const Array& b, Where where = Where::here());
 /// a / b. Floats. Correctly rounded.
-inline Array divide(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("divide", {a, b}, where);
-}
+SMELT_API Array divide(const Array& a, const Array& b, Where where = Where::here());
 /// a // b, rounded down as in Python; integers: x // 0 is 0, MIN // -1 is MIN. Integers and floats.
 /// Error at most 1 ULP (f32), 1 (f64).
-inline Array floor_divide(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("floor_divide", {a, b}, where);
-}
+SMELT_API Array floor_divide(const Array& a, const Array& b, Where where = Where::here());
 /// a % b with the sign of b, as in Python; integers: x % 0 is 0; f64: nan where |a / b| is 2^300
 /// and more. Integers and floats. Error at most 1 ULP (f32), 1 (f64).
-inline Array remainder(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("remainder", {a, b}, where);
-}
+SMELT_API Array remainder(const Array& a, const Array& b, Where where = Where::here());
 /// remainder with the sign of a, as in C; integers: fmod(x, 0) is 0; f64: nan where |a / b| is
 /// 2^300 and more. Integers and floats.
-inline Array fmod(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("fmod", {a, b}, where);
-}
+SMELT_API Array fmod(const Array& a, const Array& b, Where where = Where::here());
 /// a ** b; integers wrap, a negative exponent gives 0 unless a is 1 or -1. Integers and floats.
 /// Error at most 4 ULP (f32), 4 (f64).
-inline Array pow(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("pow", {a, b}, where);
-}
+SMELT_API Array pow(const Array& a, const Array& b, Where where = Where::here());
 /// -a; integers wrap. Integers and floats.
-inline Array negative(const Array& a, Where where = Where::here()) { return detail::call("negative", {a}, where); }
+SMELT_API Array negative(const Array& a, Where where = Where::here());
 /// absolute value; abs(MIN) is MIN. Integers and floats.
-inline Array abs(const Array& a, Where where = Where::here()) { return detail::call("abs", {a}, where); }
+SMELT_API Array abs(const Array& a, Where where = Where::here());
 /// -1, 0 or 1; sign(0.0) keeps its zero, sign(nan) is nan. Integers and floats.
-inline Array sign(const Array& a, Where where = Where::here()) { return detail::call("sign", {a}, where); }
+SMELT_API Array sign(const Array& a, Where where = Where::here());
 /// a * b + c with one rounding. Floats. Correctly rounded.
-inline Array fma(const Array& a, const Array& b, const Array& c, Where where = Where::here()) {
-  return detail::call("fma", {a, b, c}, where);
-}
+SMELT_API Array fma(const Array& a, const Array& b, const Array& c, Where where = Where::here());
 /// a * a. Integers and floats. Correctly rounded.
-inline Array square(const Array& a, Where where = Where::here()) { return detail::call("square", {a}, where); }
+SMELT_API Array square(const Array& a, Where where = Where::here());
 /// 1 / a. Floats. Correctly rounded.
-inline Array reciprocal(const Array& a, Where where = Where::here()) { return detail::call("reciprocal", {a}, where); }
+SMELT_API Array reciprocal(const Array& a, Where where = Where::here());
 /// the larger; nan if either is nan; +0 is above -0. Integers and floats.
-inline Array maximum(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("maximum", {a, b}, where);
-}
+SMELT_API Array maximum(const Array& a, const Array& b, Where where = Where::here());
 /// the smaller; nan if either is nan; -0 is below +0. Integers and floats.
-inline Array minimum(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("minimum", {a, b}, where);
-}
+SMELT_API Array minimum(const Array& a, const Array& b, Where where = Where::here());
 /// largest integer not above a. Floats.
-inline Array floor(const Array& a, Where where = Where::here()) { return detail::call("floor", {a}, where); }
+SMELT_API Array floor(const Array& a, Where where = Where::here());
 /// smallest integer not below a. Floats.
-inline Array ceil(const Array& a, Where where = Where::here()) { return detail::call("ceil", {a}, where); }
+SMELT_API Array ceil(const Array& a, Where where = Where::here());
 /// a without its fraction. Floats.
-inline Array trunc(const Array& a, Where where = Where::here()) { return detail::call("trunc", {a}, where); }
+SMELT_API Array trunc(const Array& a, Where where = Where::here());
 /// nearest integer, halves to even. Floats.
-inline Array round(const Array& a, Where where = Where::here()) { return detail::call("round", {a}, where); }
+SMELT_API Array round(const Array& a, Where where = Where::here());
 /// square root. Floats. Correctly rounded.
-inline Array sqrt(const Array& a, Where where = Where::here()) { return detail::call("sqrt", {a}, where); }
+SMELT_API Array sqrt(const Array& a, Where where = Where::here());
 /// 1 / sqrt(a). Floats. Error at most 2 ULP (f32), 1.5 (f64).
-inline Array rsqrt(const Array& a, Where where = Where::here()) { return detail::call("rsqrt", {a}, where); }
+SMELT_API Array rsqrt(const Array& a, Where where = Where::here());
 /// cube root. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array cbrt(const Array& a, Where where = Where::here()) { return detail::call("cbrt", {a}, where); }
+SMELT_API Array cbrt(const Array& a, Where where = Where::here());
 /// sqrt(a*a + b*b) without overflow in between. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array hypot(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("hypot", {a, b}, where);
-}
+SMELT_API Array hypot(const Array& a, const Array& b, Where where = Where::here());
 /// e ** a. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array exp(const Array& a, Where where = Where::here()) { return detail::call("exp", {a}, where); }
+SMELT_API Array exp(const Array& a, Where where = Where::here());
 /// 2 ** a. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array exp2(const Array& a, Where where = Where::here()) { return detail::call("exp2", {a}, where); }
+SMELT_API Array exp2(const Array& a, Where where = Where::here());
 /// e ** a - 1, accurate near 0. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array expm1(const Array& a, Where where = Where::here()) { return detail::call("expm1", {a}, where); }
+SMELT_API Array expm1(const Array& a, Where where = Where::here());
 /// natural logarithm. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array log(const Array& a, Where where = Where::here()) { return detail::call("log", {a}, where); }
+SMELT_API Array log(const Array& a, Where where = Where::here());
 /// logarithm to base 2. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array log2(const Array& a, Where where = Where::here()) { return detail::call("log2", {a}, where); }
+SMELT_API Array log2(const Array& a, Where where = Where::here());
 /// logarithm to base 10. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array log10(const Array& a, Where where = Where::here()) { return detail::call("log10", {a}, where); }
+SMELT_API Array log10(const Array& a, Where where = Where::here());
 /// log(1 + a), accurate near 0. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array log1p(const Array& a, Where where = Where::here()) { return detail::call("log1p", {a}, where); }
+SMELT_API Array log1p(const Array& a, Where where = Where::here());
 /// sine. Floats. Error at most 4 ULP (f32), 4 (f64). Radians.
-inline Array sin(const Array& a, Where where = Where::here()) { return detail::call("sin", {a}, where); }
+SMELT_API Array sin(const Array& a, Where where = Where::here());
 /// cosine. Floats. Error at most 4 ULP (f32), 4 (f64). Radians.
-inline Array cos(const Array& a, Where where = Where::here()) { return detail::call("cos", {a}, where); }
+SMELT_API Array cos(const Array& a, Where where = Where::here());
 /// tangent. Floats. Error at most 4 ULP (f32), 4 (f64). Radians.
-inline Array tan(const Array& a, Where where = Where::here()) { return detail::call("tan", {a}, where); }
+SMELT_API Array tan(const Array& a, Where where = Where::here());
 /// inverse sine. Floats. Error at most 4 ULP (f32), 4 (f64). Radians, in [-pi/2, pi/2]; nan outside
 /// of [-1, 1].
-inline Array asin(const Array& a, Where where = Where::here()) { return detail::call("asin", {a}, where); }
+SMELT_API Array asin(const Array& a, Where where = Where::here());
 /// inverse cosine. Floats. Error at most 4 ULP (f32), 4 (f64). Radians, in [0, pi]; nan outside of
 /// [-1, 1].
-inline Array acos(const Array& a, Where where = Where::here()) { return detail::call("acos", {a}, where); }
+SMELT_API Array acos(const Array& a, Where where = Where::here());
 /// inverse tangent. Floats. Error at most 4 ULP (f32), 4 (f64). Radians, in [-pi/2, pi/2].
-inline Array atan(const Array& a, Where where = Where::here()) { return detail::call("atan", {a}, where); }
+SMELT_API Array atan(const Array& a, Where where = Where::here());
 /// angle of the point (b, a). Floats. Error at most 4 ULP (f32), 4 (f64). Radians, in [-pi, pi].
-inline Array atan2(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("atan2", {a, b}, where);
-}
+SMELT_API Array atan2(const Array& a, const Array& b, Where where = Where::here());
 /// hyperbolic sine. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array sinh(const Array& a, Where where = Where::here()) { return detail::call("sinh", {a}, where); }
+SMELT_API Array sinh(const Array& a, Where where = Where::here());
 /// hyperbolic cosine. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array cosh(const Array& a, Where where = Where::here()) { return detail::call("cosh", {a}, where); }
+SMELT_API Array cosh(const Array& a, Where where = Where::here());
 /// hyperbolic tangent. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array tanh(const Array& a, Where where = Where::here()) { return detail::call("tanh", {a}, where); }
+SMELT_API Array tanh(const Array& a, Where where = Where::here());
 /// inverse hyperbolic sine. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array asinh(const Array& a, Where where = Where::here()) { return detail::call("asinh", {a}, where); }
+SMELT_API Array asinh(const Array& a, Where where = Where::here());
 /// inverse hyperbolic cosine. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array acosh(const Array& a, Where where = Where::here()) { return detail::call("acosh", {a}, where); }
+SMELT_API Array acosh(const Array& a, Where where = Where::here());
 /// inverse hyperbolic tangent. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array atanh(const Array& a, Where where = Where::here()) { return detail::call("atanh", {a}, where); }
+SMELT_API Array atanh(const Array& a, Where where = Where::here());
 /// error function. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array erf(const Array& a, Where where = Where::here()) { return detail::call("erf", {a}, where); }
+SMELT_API Array erf(const Array& a, Where where = Where::here());
 /// 1 - erf(a), accurate in the tail. Floats. Error at most 4 ULP (f32), 4 (f64).
-inline Array erfc(const Array& a, Where where = Where::here()) { return detail::call("erfc", {a}, where); }
+SMELT_API Array erfc(const Array& a, Where where = Where::here());
 /// magnitude of a, sign of b. Floats.
-inline Array copysign(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("copysign", {a, b}, where);
-}
+SMELT_API Array copysign(const Array& a, const Array& b, Where where = Where::here());
 /// a == b. Any dtype; gives Bool.
-inline Array equal(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("equal", {a, b}, where);
-}
+SMELT_API Array equal(const Array& a, const Array& b, Where where = Where::here());
 /// a != b. Any dtype; gives Bool.
-inline Array not_equal(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("not_equal", {a, b}, where);
-}
+SMELT_API Array not_equal(const Array& a, const Array& b, Where where = Where::here());
 /// a < b. Any dtype; gives Bool.
-inline Array less(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("less", {a, b}, where);
-}
+SMELT_API Array less(const Array& a, const Array& b, Where where = Where::here());
 /// a <= b. Any dtype; gives Bool.
-inline Array less_equal(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("less_equal", {a, b}, where);
-}
+SMELT_API Array less_equal(const Array& a, const Array& b, Where where = Where::here());
 /// a > b. Any dtype; gives Bool.
-inline Array greater(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("greater", {a, b}, where);
-}
+SMELT_API Array greater(const Array& a, const Array& b, Where where = Where::here());
 /// a >= b. Any dtype; gives Bool.
-inline Array greater_equal(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("greater_equal", {a, b}, where);
-}
+SMELT_API Array greater_equal(const Array& a, const Array& b, Where where = Where::here());
 /// true for nan. Integers and floats; gives Bool.
-inline Array isnan(const Array& a, Where where = Where::here()) { return detail::call("isnan", {a}, where); }
+SMELT_API Array isnan(const Array& a, Where where = Where::here());
 /// true for inf and -inf. Integers and floats; gives Bool.
-inline Array isinf(const Array& a, Where where = Where::here()) { return detail::call("isinf", {a}, where); }
+SMELT_API Array isinf(const Array& a, Where where = Where::here());
 /// true for all but nan, inf and -inf. Integers and floats; gives Bool.
-inline Array isfinite(const Array& a, Where where = Where::here()) { return detail::call("isfinite", {a}, where); }
+SMELT_API Array isfinite(const Array& a, Where where = Where::here());
 /// a & b; logical on bool. Integers and Bool.
-inline Array bitwise_and(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("bitwise_and", {a, b}, where);
-}
+SMELT_API Array bitwise_and(const Array& a, const Array& b, Where where = Where::here());
 /// a | b; logical on bool. Integers and Bool.
-inline Array bitwise_or(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("bitwise_or", {a, b}, where);
-}
+SMELT_API Array bitwise_or(const Array& a, const Array& b, Where where = Where::here());
 /// a ^ b; logical on bool. Integers and Bool.
-inline Array bitwise_xor(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("bitwise_xor", {a, b}, where);
-}
+SMELT_API Array bitwise_xor(const Array& a, const Array& b, Where where = Where::here());
 /// ~a; logical on bool. Integers and Bool.
-inline Array bitwise_not(const Array& a, Where where = Where::here()) {
-  return detail::call("bitwise_not", {a}, where);
-}
+SMELT_API Array bitwise_not(const Array& a, Where where = Where::here());
 /// a << b; 0 when b is negative or the width and more. Integers.
-inline Array left_shift(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("left_shift", {a, b}, where);
-}
+SMELT_API Array left_shift(const Array& a, const Array& b, Where where = Where::here());
 /// a >> b, keeping the sign; all sign bits when b is negative or the width and more. Integers.
-inline Array right_shift(const Array& a, const Array& b, Where where = Where::here()) {
-  return detail::call("right_shift", {a, b}, where);
-}
+SMELT_API Array right_shift(const Array& a, const Array& b, Where where = Where::here());
 /// x where condition is true, else y. condition is Bool, x and y of any dtype.
-inline Array where(const Array& condition, const Array& x, const Array& y, Where where = Where::here()) {
-  return detail::call("where", {condition, x, y}, where);
-}
+SMELT_API Array where(const Array& condition, const Array& x, const Array& y, Where where = Where::here());
 
 // ---- Activations and quantisation
 
 /// true where both are; numbers are true unless 0. Arrays that broadcast, of any dtype; gives Bool.
-inline Array logical_and(const Array& x, const Array& y, Where where = Where::here()) {
-  return detail::call("logical_and", {x, y}, where);
-}
+SMELT_API Array logical_and(const Array& x, const Array& y, Where where = Where::here());
 /// true where either is. Arrays that broadcast, of any dtype; gives Bool.
-inline Array logical_or(const Array& x, const Array& y, Where where = Where::here()) {
-  return detail::call("logical_or", {x, y}, where);
-}
+SMELT_API Array logical_or(const Array& x, const Array& y, Where where = Where::here());
 /// true where exactly one is. Arrays that broadcast, of any dtype; gives Bool.
-inline Array logical_xor(const Array& x, const Array& y, Where where = Where::here()) {
-  return detail::call("logical_xor", {x, y}, where);
-}
+SMELT_API Array logical_xor(const Array& x, const Array& y, Where where = Where::here());
 /// true where x is false or 0. Any dtype; gives Bool.
-inline Array logical_not(const Array& x, Where where = Where::here()) {
-  return detail::call("logical_not", {x}, where);
-}
+SMELT_API Array logical_not(const Array& x, Where where = Where::here());
 /// minimum(maximum(x, lo), hi); nan stays nan; a bound of {} does not bound. Numbers; bounds
 /// broadcast.
-inline Array clamp(const Array& x, const Array& lo = {}, const Array& hi = {}, Where where = Where::here()) {
-  return detail::call("clamp", {x, lo, hi}, where);
-}
+SMELT_API Array clamp(const Array& x, const Array& lo = {}, const Array& hi = {}, Where where = Where::here());
 /// maximum(x, 0). Numbers. Gives the shape and dtype of x.
-inline Array relu(const Array& x, Where where = Where::here()) { return detail::call("relu", {x}, where); }
+SMELT_API Array relu(const Array& x, Where where = Where::here());
 /// x where x >= 0, else slope * x. Floats.
-inline Array leaky_relu(const Array& x, const Array& slope = 0.01, Where where = Where::here()) {
-  return detail::call("leaky_relu", {x, slope}, where);
-}
+SMELT_API Array leaky_relu(const Array& x, const Array& slope = 0.01, Where where = Where::here());
 /// x where x > 0, else alpha * (exp(x) - 1). Floats. Clevert et al. 2015.
-inline Array elu(const Array& x, const Array& alpha = 1.0, Where where = Where::here()) {
-  return detail::call("elu", {x, alpha}, where);
-}
+SMELT_API Array elu(const Array& x, const Array& alpha = 1.0, Where where = Where::here());
 /// x * (1 + erf(x / sqrt(2))) / 2; Approximate::Tanh is gelu_tanh. Floats. Hendrycks & Gimpel 2016.
-inline Array gelu(const Array& x, Approximate approximate = Approximate::None, Where where = Where::here()) {
-  return detail::call("gelu", {x, approximate}, where);
-}
+SMELT_API Array gelu(const Array& x, Approximate approximate = Approximate::None, Where where = Where::here());
 /// x * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * x**3))) / 2. Floats. Hendrycks & Gimpel 2016.
-inline Array gelu_tanh(const Array& x, Where where = Where::here()) { return detail::call("gelu_tanh", {x}, where); }
+SMELT_API Array gelu_tanh(const Array& x, Where where = Where::here());
 /// 1 / (1 + exp(-x)). Floats; 0 or 1 far out, never nan.
-inline Array sigmoid(const Array& x, Where where = Where::here()) { return detail::call("sigmoid", {x}, where); }
+SMELT_API Array sigmoid(const Array& x, Where where = Where::here());
 /// x * sigmoid(x). Floats. Elfwing et al. 2017.
-inline Array silu(const Array& x, Where where = Where::here()) { return detail::call("silu", {x}, where); }
+SMELT_API Array silu(const Array& x, Where where = Where::here());
 /// log(1 + exp(x)), without overflow. Floats.
-inline Array softplus(const Array& x, Where where = Where::here()) { return detail::call("softplus", {x}, where); }
+SMELT_API Array softplus(const Array& x, Where where = Where::here());
 /// x * tanh(softplus(x)). Floats. Misra 2019.
-inline Array mish(const Array& x, Where where = Where::here()) { return detail::call("mish", {x}, where); }
+SMELT_API Array mish(const Array& x, Where where = Where::here());
 /// x * clamp(x + 3, 0, 6) / 6. Floats. Howard et al. 2019.
-inline Array hardswish(const Array& x, Where where = Where::here()) { return detail::call("hardswish", {x}, where); }
+SMELT_API Array hardswish(const Array& x, Where where = Where::here());
 /// i8(clamp(round(x / scale + zero_point), -128, 127)); nan gives 0. Floats; scale and zero_point
 /// broadcast. Halves round to even. Gives I8 in the shape of x.
-inline Array quantize_int8(const Array& x, const Array& scale, const Array& zero_point = 0,
-                           Where where = Where::here()) {
-  return detail::call("quantize_int8", {x, scale, zero_point}, where);
-}
+SMELT_API Array quantize_int8(const Array& x, const Array& scale, const Array& zero_point = 0,
+                              Where where = Where::here());
 /// (x - zero_point) * scale, as dtype. Integers; scale and zero_point broadcast.
-inline Array dequantize(const Array& x, const Array& scale, const Array& zero_point = 0, DType dtype = DType::F32,
-                        Where where = Where::here()) {
-  return detail::call("dequantize", {x, scale, zero_point, dtype}, where);
-}
+SMELT_API Array dequantize(const Array& x, const Array& scale, const Array& zero_point = 0, DType dtype = DType::F32,
+                           Where where = Where::here());
 /// x + weight * (y - x). Floats that broadcast.
-inline Array lerp(const Array& x, const Array& y, const Array& weight, Where where = Where::here()) {
-  return detail::call("lerp", {x, y, weight}, where);
-}
+SMELT_API Array lerp(const Array& x, const Array& y, const Array& weight, Where where = Where::here());
 
 }  // namespace smelt

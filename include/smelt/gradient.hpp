@@ -4,7 +4,6 @@
 /// gradients themselves.
 #pragma once
 
-#include <functional>
 #include <initializer_list>
 #include <type_traits>
 #include <utility>
@@ -44,7 +43,7 @@ struct SMELT_API Differentiated {
   Array value;
   std::vector<Array> gradients;
 };
-SMELT_API Differentiated differentiate(const std::function<Array(const std::vector<Array>&)>& function,
+SMELT_API Differentiated differentiate(const Callable<Array(const std::vector<Array>&)>& function,
                                        const std::vector<Array>& arrays, const std::vector<bool>& by);
 
 // Which arrays of a flat list are those of some parameters. `counts`: how many each parameter has.
@@ -57,8 +56,8 @@ class Derivative;
 template <class... Parameters>
 class Derivative<Array(Parameters...)> {
  public:
-  using Callable = std::function<Array(Parameters...)>;
-  Derivative(Callable function, std::vector<int> arguments)
+  using Of = Callable<Array(Parameters...)>;
+  Derivative(Of function, std::vector<int> arguments)
       : function_(std::move(function)), arguments_(std::move(arguments)) {}
 
   Differentiated operator()(const Parameters&... arguments) const {
@@ -76,7 +75,7 @@ class Derivative<Array(Parameters...)> {
   static size_t count(const Array&) { return 1; }
   static size_t count(const std::vector<Array>& list) { return list.size(); }
 
-  Callable function_;
+  Of function_;
   std::vector<int> arguments_;
 };
 
@@ -88,10 +87,10 @@ struct GradientTypes<Result(Parameters...)> {
   static_assert((Parameter<Parameters> && ...), "parameters are Array or std::vector<Array>");
   static constexpr bool lists = (std::is_same_v<Parameters, std::vector<Array>> || ...);
   using Gradient = std::conditional_t<lists, std::vector<Array>, Array>;
-  using One = std::function<Gradient(Parameters...)>;
-  using Several = std::function<std::vector<Array>(Parameters...)>;
-  using ValueAndOne = std::function<std::pair<Array, Gradient>(Parameters...)>;
-  using ValueAndSeveral = std::function<std::pair<Array, std::vector<Array>>(Parameters...)>;
+  using One = Callable<Gradient(Parameters...)>;
+  using Several = Callable<std::vector<Array>(Parameters...)>;
+  using ValueAndOne = Callable<std::pair<Array, Gradient>(Parameters...)>;
+  using ValueAndSeveral = Callable<std::pair<Array, std::vector<Array>>(Parameters...)>;
 
   static Gradient of(std::vector<Array> gradients) {
     if constexpr (lists)

@@ -5,13 +5,13 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "smelt/export.hpp"
+#include "smelt/handle.hpp"
 #include "smelt/where.hpp"
 
 namespace smelt {
@@ -20,7 +20,7 @@ class Array;
 
 namespace detail {
 struct ArrayNode;
-using NodePtr = std::shared_ptr<ArrayNode>;
+using NodePtr = Handle<ArrayNode>;
 // Weak numbers.
 SMELT_API NodePtr bool_literal(bool number);
 SMELT_API NodePtr int_literal(int64_t number);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,12 +16,12 @@ namespace detail {
 // unknown, or no list.
 struct SMELT_API ProgramInputs {
   std::vector<std::string> names;
-  std::vector<bool> lists;  // which of them are
+  std::string kinds;  // a letter for each: 'a' for an array, 'l' for a list
   Flat in_order(std::initializer_list<std::pair<std::string, Array>> arguments) const;
-  Flat checked(Flat flat, const std::vector<bool>& given) const;
+  Flat checked(Flat flat, const std::string& given) const;
   template <class... Arguments>
   Flat of(const Arguments&... arguments) const {
-    return checked(detail::flatten(arguments...), {std::is_same_v<Arguments, std::vector<Array>>...});
+    return checked(detail::flatten(arguments...), kinds_of<Arguments...>());
   }
 };
 }  // namespace detail
@@ -76,7 +75,7 @@ class SMELT_API Program {
     void run(const detail::Flat& flat) const { any_.call_into(outputs_, flat.arrays, flat.lists); }
     Bound bound(const detail::Flat& flat) const { return Bound(any_.bind(&outputs_, flat.arrays, flat.lists)); }
     detail::AnyFunction any_;
-    std::shared_ptr<const detail::ProgramInputs> inputs_;
+    detail::Handle<const detail::ProgramInputs> inputs_;
     std::vector<Array> outputs_;
   };
   /// \copydoc Into
@@ -131,13 +130,13 @@ class SMELT_API Program {
   void save(const std::string& path, const std::vector<std::string>& targets = {}) const;
 
   /// \cond internal
-  Program(detail::AnyFunction any, std::shared_ptr<const detail::ProgramInputs> inputs)
+  Program(detail::AnyFunction any, detail::Handle<const detail::ProgramInputs> inputs)
       : any_(std::move(any)), inputs_(std::move(inputs)) {}
   /// \endcond
 
  private:
   detail::AnyFunction any_;
-  std::shared_ptr<const detail::ProgramInputs> inputs_;
+  detail::Handle<const detail::ProgramInputs> inputs_;
 };
 
 /// A program with `input` statements, or an expression whose arrays are `parameters`:

@@ -5,10 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
+#include "smelt/callable.hpp"
 #include "smelt/device.hpp"
 #include "smelt/events.hpp"
 #include "smelt/export.hpp"
@@ -38,7 +38,7 @@ class SMELT_API ThreadLimit {
 
 /// Runs task(0) to task(count - 1), in any order, on any threads, and returns when all are done.
 /// Tasks do not throw.
-using ThreadPool = std::function<void(int count, const std::function<void(int index)>& task)>;
+using ThreadPool = Callable<void(int count, const Callable<void(int index)>& task)>;
 /// Loops of kernels run on these threads, not on smelt's own; an empty pool restores those. `count`
 /// is the number of threads that a call may use; each task runs until no work is left, so the pool
 /// may have fewer threads than tasks. Running calls finish with the pool that they started with.
@@ -49,9 +49,9 @@ SMELT_API void set_thread_pool(ThreadPool pool);
 /// Where the memory of arrays and temporaries comes from.
 struct Allocator {
   /// Memory of this many bytes, more than 0, with this alignment; null when there is none.
-  std::function<void*(size_t bytes, size_t alignment)> allocate;
+  Callable<void*(size_t bytes, size_t alignment)> allocate;
   /// Frees memory from allocate(), with the same number of bytes. Does not throw.
-  std::function<void(void* memory, size_t bytes)> deallocate;
+  Callable<void(void* memory, size_t bytes)> deallocate;
 };
 /// Memory of this device from these functions: host memory for Device::cpu(), device memory for a
 /// CUDA GPU. An empty one restores the system's. Memory in use is returned to where it came from.
@@ -101,13 +101,13 @@ struct LlvmCompiler {
   std::string name;     ///< "llvmlite": SMELT_LLVM=llvmlite selects it even if libLLVM is installed
   std::string install;  ///< "pip install llvmlite": for the message when neither is there
   /// The file it is in, without opening it; empty when it is not installed.
-  std::function<std::string()> path;
+  Callable<std::string()> path;
   /// Opens it.
-  std::function<Target()> target;
+  Callable<Target()> target;
   /// The text of a module as the bytes of an object file with position-independent code, or as
   /// assembly; for this processor, or where `cpu` is not empty for the one of this name
   /// ("x86-64-v3"). Throws when the text is wrong.
-  std::function<std::string(const std::string& ir_text, const std::string& cpu, bool assembly)> compile;
+  Callable<std::string(const std::string& ir_text, const std::string& cpu, bool assembly)> compile;
 };
 /// For devices that are opened from now on. Throws UserError when a function is missing; one
 /// without a name removes it.

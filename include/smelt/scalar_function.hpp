@@ -3,20 +3,20 @@
 /// vectorised like those of smelt/functions.hpp, and explain() shows their names.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "smelt/array.hpp"
+#include "smelt/callable.hpp"
+#include "smelt/handle.hpp"
 
 namespace smelt {
 
 namespace detail {
 struct ScalarState;
-SMELT_API Array elementwise(std::string name, const std::function<Array(std::span<const Array>)>& function,
+SMELT_API Array elementwise(std::string name, const Callable<Array(std::span<const Array>)>& function,
                             const std::vector<Array>& arguments);
 // An array, whatever the parameter.
 template <class Arrays>
@@ -45,7 +45,7 @@ class SMELT_API ScalarFunction {
   Array call(const std::vector<Array>& arguments) const;
 
  private:
-  std::shared_ptr<const detail::ScalarState> state_;
+  detail::Handle<const detail::ScalarState> state_;
 };
 
 /// Reads one function of C's expression subset:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "smelt/array.hpp"
+#include "smelt/callable.hpp"
 #include "smelt/choices.hpp"
 #include "smelt/compile.hpp"
 #include "smelt/custom.hpp"
@@ -16,6 +17,7 @@
 #include "smelt/export.hpp"
 #include "smelt/functions.hpp"
 #include "smelt/gradient.hpp"
+#include "smelt/handle.hpp"
 #include "smelt/program.hpp"
 #include "smelt/runtime.hpp"
 #include "smelt/saved.hpp"

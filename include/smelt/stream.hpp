@@ -3,10 +3,9 @@
 /// streams.
 #pragma once
 
-#include <memory>
-
 #include "smelt/device.hpp"
 #include "smelt/export.hpp"
+#include "smelt/handle.hpp"
 
 namespace smelt {
 
@@ -37,8 +36,8 @@ class SMELT_API Stream {
   void synchronize() const;
 
  private:
-  explicit Stream(std::shared_ptr<const detail::StreamState> state) : state_(std::move(state)) {}
-  std::shared_ptr<const detail::StreamState> state_;
+  explicit Stream(detail::Handle<const detail::StreamState> state) : state_(std::move(state)) {}
+  detail::Handle<const detail::StreamState> state_;
 };
 
 /// While it lives, calls of this thread on arrays of the stream's device queue their work there,
@@ -80,7 +79,7 @@ class SMELT_API StreamEvent {
   void* handle() const;
 
  private:
-  std::shared_ptr<const detail::StreamEventState> state_;
+  detail::Handle<const detail::StreamEventState> state_;
 };
 
 }  // namespace smelt

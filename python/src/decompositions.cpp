@@ -2,6 +2,7 @@
 // them. They are computed in double, of matrices that are scaled to elements of at most 1.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 

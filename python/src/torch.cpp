@@ -46,7 +46,7 @@ Array array_of(void* data, DType dtype, Dims dims, Dims strides, const Device& d
   tensor.dims = std::move(dims);
   tensor.strides = std::move(strides);
   tensor.data = static_cast<char*>(data);
-  return Array(std::make_shared<detail::ArrayNode>(detail::Data{std::move(tensor), device, false}));
+  return Array(detail::make_node(detail::Data{std::move(tensor), device, false}));
 }
 
 // An array that nobody reads: its sizes are what a program takes from it. Row-major, or a GPU would

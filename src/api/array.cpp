@@ -19,7 +19,13 @@ using detail::Data;
 namespace {
 
 Array array_of(Tensor tensor, const Device& device = Device::cpu(), bool read_only = false) {
-  return Array(std::make_shared<ArrayNode>(Data{std::move(tensor), device, read_only}));
+  return Array(detail::make_node(Data{std::move(tensor), device, read_only}));
+}
+
+std::shared_ptr<void> memory_of(Owner owner) {
+  if (!owner.shared()) return nullptr;
+  void* memory = owner.get();
+  return std::shared_ptr<void>(memory, [owner = std::move(owner)](void*) {});
 }
 
 std::string type_text(DType dtype, const Dims& dims) {
@@ -174,13 +180,14 @@ Array Array::borrow_range(const void* memory, DType dtype, size_t count, Dims di
   return array_of(std::move(tensor), Device::cpu(), read_only);
 }
 
-Array Array::adopt(void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner) {
-  return array_of(tensor_at(data, dtype, std::move(dims), std::move(strides), std::move(owner)));
+Array Array::adopt(void* data, DType dtype, Dims dims, Dims strides, Owner owner) {
+  return array_of(tensor_at(data, dtype, std::move(dims), std::move(strides), memory_of(std::move(owner))));
 }
 
-Array Array::adopt(const void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner) {
-  return array_of(tensor_at(const_cast<void*>(data), dtype, std::move(dims), std::move(strides), std::move(owner)),
-                  Device::cpu(), true);
+Array Array::adopt(const void* data, DType dtype, Dims dims, Dims strides, Owner owner) {
+  return array_of(
+      tensor_at(const_cast<void*>(data), dtype, std::move(dims), std::move(strides), memory_of(std::move(owner))),
+      Device::cpu(), true);
 }
 
 bool Array::evaluated() const { return node_ && node_->data(); }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "api/node.hpp"
@@ -13,16 +14,17 @@ using detail::DeviceState;
 
 // Devices belong to the process: their libraries are opened once, and arrays and functions of
 // static storage may outlive everything else, so they are never destroyed.
-static const std::shared_ptr<const DeviceState>& cpu_state() {
-  static const auto* state = new std::shared_ptr<const DeviceState>(new DeviceState{Machine::cpu()});
+static const detail::Handle<const DeviceState>& cpu_state() {
+  static const auto* state =
+      new detail::Handle<const DeviceState>(std::make_shared<const DeviceState>(DeviceState{Machine::cpu()}));
   return *state;
 }
 
-static std::shared_ptr<const DeviceState> gpu_state(Machine (*open)(int), int ordinal) {
+static detail::Handle<const DeviceState> gpu_state(Machine (*open)(int), int ordinal) {
   static std::mutex* mutex = new std::mutex;
-  static auto* states = new std::map<std::pair<Machine (*)(int), int>, std::shared_ptr<const DeviceState>>;
+  static auto* states = new std::map<std::pair<Machine (*)(int), int>, detail::Handle<const DeviceState>>;
   const std::lock_guard lock(*mutex);
-  std::shared_ptr<const DeviceState>& state = (*states)[{open, ordinal}];
+  detail::Handle<const DeviceState>& state = (*states)[{open, ordinal}];
   // One that is not there is tried again: the driver may have been installed since. A GPU is opened
   // once, so that all that use it have one stream and one pool; without a compiler it moves arrays
   // and runs what was saved.

@@ -69,7 +69,7 @@ Array detail::array_from(const dlpack::Tensor& from, bool read_only, std::shared
   tensor.strides = from.strides ? Dims(from.strides, from.strides + from.ndim) : contiguous_strides(tensor.dims);
   tensor.data = static_cast<char*>(from.data) + (from.data ? from.byte_offset : 0);
   tensor.memory = std::move(owner);
-  return Array(std::make_shared<detail::ArrayNode>(detail::Data{std::move(tensor), device_of(from.device), read_only}));
+  return Array(detail::make_node(detail::Data{std::move(tensor), device_of(from.device), read_only}));
 }
 
 namespace {

@@ -31,7 +31,9 @@ struct BoundState {
 
 namespace {
 
-FunctionState& state_of(const std::shared_ptr<FunctionState>& state) {
+std::shared_ptr<FunctionState> own(FunctionState* state) { return std::shared_ptr<FunctionState>(state); }
+
+FunctionState& state_of(const Handle<FunctionState>& state) {
   if (!state) throw UserError("this function was moved from\nhelp: call the one that it was moved to");
   return *state;
 }
@@ -148,11 +150,11 @@ Build build_of(AnyFunction::Trace trace, bool captures) {
 }  // namespace
 
 AnyFunction::AnyFunction(Trace trace, Options options, std::string kinds)
-    : state_(new FunctionState{trace, build_of(trace, options.captures),
-                               Specializer(std::move(options), false, std::move(kinds))}) {}
+    : state_(own(new FunctionState{trace, build_of(trace, options.captures),
+                                   Specializer(std::move(options), false, std::move(kinds))})) {}
 AnyFunction::AnyFunction(Build build, bool declared, Options options, std::string kinds)
-    : state_(
-          new FunctionState{nullptr, std::move(build), Specializer(std::move(options), declared, std::move(kinds))}) {}
+    : state_(own(
+          new FunctionState{nullptr, std::move(build), Specializer(std::move(options), declared, std::move(kinds))})) {}
 
 std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std::vector<int>& lists) const {
   const Naming& naming = state_of(state_).specials.naming();
@@ -194,8 +196,8 @@ void AnyFunction::call_into(const std::vector<Array>& outputs, const std::vector
   run_into(*state_of(state_).specials.find(arguments, state_->build), arguments, outputs);
 }
 
-std::shared_ptr<BoundState> AnyFunction::bind(const std::vector<Array>* outputs, const std::vector<Array>& arrays,
-                                              const std::vector<int>& lists) const {
+Handle<BoundState> AnyFunction::bind(const std::vector<Array>* outputs, const std::vector<Array>& arrays,
+                                     const std::vector<int>& lists) const {
   check_evaluated(arrays, lists, state_of(state_).specials.naming(), "bind()");
   const Arguments arguments = arguments_of(arrays, lists);
   auto bound = std::make_shared<BoundState>();
@@ -219,9 +221,9 @@ std::shared_ptr<BoundState> AnyFunction::bind(const std::vector<Array>* outputs,
     for (size_t o = 0; o < dims.size(); ++o) {
       const DType dtype = graph.at(graph.outputs[o]).dtype;
       const bool gpu = special.device.is_gpu();
-      bound->outputs.emplace_back(std::make_shared<ArrayNode>(
-          Data{gpu ? device_empty(machine_of(special.device), dtype, dims[o]) : Tensor::empty(dtype, dims[o]),
-               special.device}));
+      bound->outputs.emplace_back(
+          make_node(Data{gpu ? device_empty(machine_of(special.device), dtype, dims[o]) : Tensor::empty(dtype, dims[o]),
+                         special.device}));
     }
   }
   const std::vector<TensorView> targets = output_views(special, bound->outputs);
@@ -305,7 +307,7 @@ AnyFunction AnyFunction::load(const std::string& path, const Options& options, s
     naming.kinds += parameter.list ? 'l' : 'a';
     if (!parameter.name.empty()) naming.parameters.push_back(parameter.name);
   }
-  loaded.state_.reset(new FunctionState{nullptr, nullptr, Specializer(std::move(named), std::move(naming), file)});
+  loaded.state_ = own(new FunctionState{nullptr, nullptr, Specializer(std::move(named), std::move(naming), file)});
   return loaded;
 }
 
@@ -313,7 +315,7 @@ int AnyFunction::compile_count() const { return state_of(state_).specials.compil
 
 }  // namespace detail
 
-static detail::BoundState& bound_state(const std::shared_ptr<detail::BoundState>& state) {
+static detail::BoundState& bound_state(const detail::Handle<detail::BoundState>& state) {
   if (!state) throw UserError("this bound call was moved from\nhelp: use the one that it was moved to");
   return *state;
 }

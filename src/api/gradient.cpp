@@ -35,7 +35,7 @@ bool mentions(const Argument& argument, const Copies& copies) {
 NodePtr node_with_copies(const detail::ArrayNode& node, const Expression& e, const Copies& copies) {
   Expression copy = e;
   for (Argument& argument : copy.arguments) argument = with_copies(std::move(argument), copies);
-  return std::make_shared<detail::ArrayNode>(node.type, std::make_shared<const Expression>(std::move(copy)));
+  return detail::make_node(node.type, std::make_shared<const Expression>(std::move(copy)));
 }
 
 // Adds copies of the steps of a value that are made of something that has a copy.
@@ -131,7 +131,7 @@ std::vector<Array> gradients_of(const std::vector<Array>& values, const std::vec
     for (const NodePtr& node : of_array) {
       Type type = node->type;
       type.kind = Type::Kind::Array;
-      const Array part(std::make_shared<detail::ArrayNode>(std::move(type), std::make_shared<const Expression>(e)));
+      const Array part(detail::make_node(std::move(type), std::make_shared<const Expression>(e)));
       total = total.defined() ? total + part : part;
       ++e.index;
     }
@@ -229,12 +229,12 @@ static Array alias_of(const Array& array) {
   Expression e{Expression::Kind::Alias};
   e.written = "argument";
   e.arguments = {array};
-  return Array(std::make_shared<ArrayNode>(array.node()->type, std::make_shared<const Expression>(std::move(e))));
+  return Array(detail::make_node(array.node()->type, std::make_shared<const Expression>(std::move(e))));
 }
 
 // The function is called with placeholders, so that nothing is evaluated within it; then the
 // arguments take their places, each as a value of its own, so that f(x, x) has two arguments.
-Differentiated differentiate(const std::function<Array(const std::vector<Array>&)>& function,
+Differentiated differentiate(const Callable<Array(const std::vector<Array>&)>& function,
                              const std::vector<Array>& arrays, const std::vector<bool>& by) {
   std::vector<Array> parameters, gradients_by;
   Copies copies;
@@ -249,7 +249,7 @@ Differentiated differentiate(const std::function<Array(const std::vector<Array>&
     }
     Expression e{Expression::Kind::Placeholder};
     e.written = "parameter";
-    parameters.emplace_back(std::make_shared<ArrayNode>(node->type, std::make_shared<const Expression>(std::move(e))));
+    parameters.emplace_back(detail::make_node(node->type, std::make_shared<const Expression>(std::move(e))));
     copies.emplace(parameters.back().node().get(), node);
   }
   const Array made = function(parameters);

@@ -26,9 +26,9 @@ Type data_type(const Tensor& tensor) {
 
 }  // namespace
 
-NodePtr bool_literal(bool number) { return std::make_shared<ArrayNode>(literal_type(number)); }
-NodePtr int_literal(int64_t number) { return std::make_shared<ArrayNode>(literal_type(number)); }
-NodePtr float_literal(double number) { return std::make_shared<ArrayNode>(literal_type(number)); }
+NodePtr bool_literal(bool number) { return make_node(literal_type(number)); }
+NodePtr int_literal(int64_t number) { return make_node(literal_type(number)); }
+NodePtr float_literal(double number) { return make_node(literal_type(number)); }
 NodePtr uint_literal(uint64_t number) {
   if (number > INT64_MAX)
     throw UserError(
@@ -45,11 +45,16 @@ ArrayNode::ArrayNode(Data d) : type(data_type(d.tensor)) {
 // A chain of a million steps is taken apart from its end, not by recursion.
 ArrayNode::~ArrayNode() {
   delete data_.load(std::memory_order_relaxed);
+  if (self_) {
+    const std::lock_guard lock(self_->mutex);
+    self_->node = nullptr;
+  }
   if (!expression_) return;
   std::vector<std::shared_ptr<const Expression>> pending;
   pending.push_back(std::move(expression_));
   const auto take = [&](const Argument& argument, auto&& self) -> void {
-    if (argument.node && argument.node.use_count() == 1 && argument.node->expression_)
+    if (argument.node && std::atomic_ref(argument.node->handles).load(std::memory_order_acquire) == 1 &&
+        argument.node->expression_)
       pending.push_back(std::move(argument.node->expression_));
     for (const Argument& item : argument.items) self(item, self);
   };
@@ -66,15 +71,38 @@ std::shared_ptr<const Expression> ArrayNode::expression() const {
   return expression_;
 }
 
+// Its destructor waits for the mutex, so the count can be read here; at 0 it is being destroyed.
+NodePtr ArrayNode::alive(const std::shared_ptr<Kept>& kept) {
+  if (!kept) return nullptr;
+  const std::lock_guard lock(kept->mutex);
+  if (!kept->node) return nullptr;
+  const std::atomic_ref handles(kept->node->handles);
+  int64_t count = handles.load(std::memory_order_relaxed);
+  do {
+    if (count == 0) return nullptr;
+  } while (!handles.compare_exchange_weak(count, count + 1, std::memory_order_acq_rel));
+  return {kept->node, kept->node};
+}
+
 NodePtr ArrayNode::kept() const {
   const std::lock_guard lock(mutex_);
-  return kept_.lock();
+  return alive(kept_);
+}
+
+std::shared_ptr<ArrayNode::Kept> ArrayNode::self() {
+  const std::lock_guard lock(mutex_);
+  if (!self_) {
+    self_ = std::make_shared<Kept>();
+    self_->node = this;
+  }
+  return self_;
 }
 
 NodePtr ArrayNode::keep(const NodePtr& made) {
+  std::shared_ptr<Kept> kept = made->self();
   const std::lock_guard lock(mutex_);
-  if (const NodePtr before = kept_.lock()) return before;
-  kept_ = made;
+  if (NodePtr before = alive(kept_)) return before;
+  kept_ = std::move(kept);
   return made;
 }
 

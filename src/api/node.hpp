@@ -66,7 +66,7 @@ struct Expression {
   Op op{};
   std::string_view written;  // as messages and explanations call it
   int index = 0;             // Extent; Placeholder of a NamedBody, Custom, Gradient: which
-  std::shared_ptr<const ScalarState> scalar;
+  Handle<const ScalarState> scalar;
   std::shared_ptr<const NamedBody> body;
   std::shared_ptr<const CustomStep> custom;
   std::shared_ptr<const GradientStep> gradient;
@@ -87,14 +87,14 @@ struct Type {
 
 // The type never changes. An expression is exchanged for its data when it is evaluated: `data` is
 // set first, then the expression let go, so that the arrays that it was made of can be.
-struct ArrayNode {
+struct ArrayNode final : Shared {
   Type type;
 
   explicit ArrayNode(Type t, std::shared_ptr<const Expression> e = nullptr)
       : type(std::move(t)), expression_(std::move(e)) {}
   explicit ArrayNode(Data d);
   ArrayNode(const ArrayNode&) = delete;
-  ~ArrayNode();
+  ~ArrayNode() override;
 
   const Data* data() const { return data_.load(std::memory_order_acquire); }  // null: not evaluated
   std::shared_ptr<const Expression> expression() const;                       // null: data or a literal
@@ -110,8 +110,21 @@ struct ArrayNode {
   std::atomic<const Data*> data_{nullptr};
   mutable std::mutex mutex_;  // of the following
   std::shared_ptr<const Expression> expression_;
-  std::weak_ptr<ArrayNode> kept_;
+  // A node that may be gone.
+  struct Kept {
+    std::mutex mutex;
+    ArrayNode* node = nullptr;
+  };
+  std::shared_ptr<Kept> self();
+  static NodePtr alive(const std::shared_ptr<Kept>& kept);
+  std::shared_ptr<Kept> kept_, self_;  // the node that is kept for this one; this one, when it is kept for others
 };
+
+template <class... Arguments>
+NodePtr make_node(Arguments&&... arguments) {
+  auto* node = new ArrayNode(std::forward<Arguments>(arguments)...);
+  return {node, node};
+}
 
 // The node of an array argument; throws for Array().
 const NodePtr& node_of(const Array& array, std::string_view what, std::optional<Where> where = {});

@@ -101,7 +101,7 @@ std::vector<Array> placeholders_for(const std::vector<InputType>& types) {
     type.dtype = input.dtype;
     type.shape = input.shape;
     if (input.weak) type.kind = Type::Kind::Weak;
-    result.emplace_back(std::make_shared<ArrayNode>(std::move(type), std::make_shared<const Expression>(std::move(e))));
+    result.emplace_back(make_node(std::move(type), std::make_shared<const Expression>(std::move(e))));
   }
   return result;
 }

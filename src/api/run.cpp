@@ -58,14 +58,14 @@ std::vector<Array> run(const Special& special, const Arguments& arguments) {
       Tensor tensor =
           device_empty(machine, special.executable.graph().at(special.executable.graph().outputs[o]).dtype, dims[o]);
       outputs.push_back(tensor);
-      results.emplace_back(std::make_shared<ArrayNode>(Data{std::move(tensor), special.device}));
+      results.emplace_back(make_node(Data{std::move(tensor), special.device}));
     }
     special.executable.run_device(inputs, outputs, runtime::current_stream(*machine.gpu));
     return results;
   }
   std::vector<Array> copies;
   for (Tensor& tensor : special.executable.run(host_views(special, arguments, copies)))
-    results.emplace_back(std::make_shared<ArrayNode>(Data{std::move(tensor), Device::cpu()}));
+    results.emplace_back(make_node(Data{std::move(tensor), Device::cpu()}));
   return results;
 }
 

@@ -93,7 +93,7 @@ Array read_captured(ByteReader& in) {
   if (element_count(dims) * size_of(dtype) != static_cast<int64_t>(bytes.size())) throw DamagedBytes();
   const Tensor tensor = Tensor::empty(dtype, dims);
   if (!bytes.empty()) std::memcpy(tensor.data, bytes.data(), bytes.size());
-  return Array(std::make_shared<ArrayNode>(Data{tensor, Device::cpu(), true}));
+  return Array(make_node(Data{tensor, Device::cpu(), true}));
 }
 
 void write_program(ByteWriter& out, const Special& special, const std::string& graph) {

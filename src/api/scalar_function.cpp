@@ -60,7 +60,7 @@ void check_name(const std::string& name, std::string_view of) {
         fmt::format("{}: '{}' is no name\nhelp: a name has letters, digits and _, at most 64", of, lang::shown(name)));
 }
 
-Array elementwise(std::string name, const std::function<Array(std::span<const Array>)>& function,
+Array elementwise(std::string name, const Callable<Array(std::span<const Array>)>& function,
                   const std::vector<Array>& arguments) {
   check_name(name, "elementwise");
   auto body = std::make_shared<NamedBody>();
@@ -78,8 +78,7 @@ Array elementwise(std::string name, const std::function<Array(std::span<const Ar
     e.index = static_cast<int>(elements.size()) + 1;
     Type type = node->type;
     type.shape.clear();
-    body->placeholders.push_back(
-        std::make_shared<ArrayNode>(std::move(type), std::make_shared<const Expression>(std::move(e))));
+    body->placeholders.push_back(detail::make_node(std::move(type), std::make_shared<const Expression>(std::move(e))));
     elements.emplace_back(body->placeholders.back());
   }
   body->result = function(elements);

@@ -276,7 +276,7 @@ Array make(Expression e) {
     const std::vector<Value> arguments = Declared(scratch, e).values();
     BuiltSteps built;
     Type type = type_of(scratch, build(scratch, e, arguments, built));
-    return Array(std::make_shared<ArrayNode>(std::move(type), std::make_shared<const Expression>(std::move(e))));
+    return Array(make_node(std::move(type), std::make_shared<const Expression>(std::move(e))));
   } catch (const UserBuildError& error) {
     const std::string& message = error.error.message;
     const bool named = message.find(e.written) != std::string::npos;

@@ -51,7 +51,7 @@ void check_device(const Stream& stream, const runtime::Gpu& gpu, const char* wha
 }  // namespace
 
 Stream::Stream(const Device& device, void* handle)
-    : state_(new StreamState{device, gpu_of(device, "Stream"), handle, false}) {}
+    : state_(std::shared_ptr<StreamState>(new StreamState{device, gpu_of(device, "Stream"), handle, false})) {}
 
 Stream Stream::create(const Device& device) {
   const std::shared_ptr<runtime::Gpu>& gpu = gpu_of(device, "Stream::create()");
@@ -78,7 +78,7 @@ StreamEvent::StreamEvent(const Device& device, bool timing) {
   state_ = std::shared_ptr<const StreamEventState>(new StreamEventState{gpu, gpu->create_event(timing), true});
 }
 StreamEvent::StreamEvent(const Device& device, void* handle)
-    : state_(new StreamEventState{gpu_of(device, "StreamEvent"), handle, false}) {}
+    : state_(std::shared_ptr<StreamEventState>(new StreamEventState{gpu_of(device, "StreamEvent"), handle, false})) {}
 
 void StreamEvent::record(const Stream& stream) const {
   check_device(stream, *state_->gpu, "StreamEvent::record()");

@@ -13,14 +13,16 @@ namespace smelt {
 
 namespace detail {
 
-Flat ProgramInputs::checked(Flat flat, const std::vector<bool>& given) const {
+static const char* name_of_kind(char kind) { return kind == 'l' ? "a list" : "an array"; }
+
+Flat ProgramInputs::checked(Flat flat, const std::string& given) const {
   if (given.size() != names.size())
     throw UserError(fmt::format("the program takes {} array{} ({}), not {}", names.size(), names.size() == 1 ? "" : "s",
                                 fmt::join(names, ", "), given.size()));
   for (size_t i = 0; i < given.size(); ++i)
-    if (given[i] != lists[i])
-      throw UserError(fmt::format("the input '{}' is {}, but the argument is {}", names[i],
-                                  lists[i] ? "a list" : "an array", given[i] ? "a list" : "an array"));
+    if (given[i] != kinds[i])
+      throw UserError(fmt::format("the input '{}' is {}, but the argument is {}", names[i], name_of_kind(kinds[i]),
+                                  name_of_kind(given[i])));
   return flat;
 }
 
@@ -38,7 +40,7 @@ Flat ProgramInputs::in_order(std::initializer_list<std::pair<std::string, Array>
   };
   std::string missing;
   for (size_t i = 0; i < names.size(); ++i) {
-    if (!lists[i]) {
+    if (kinds[i] == 'a') {
       if (!take(names[i]) && missing.empty()) missing = names[i];
       continue;
     }
@@ -47,7 +49,7 @@ Flat ProgramInputs::in_order(std::initializer_list<std::pair<std::string, Array>
     flat.lists.push_back(count);
   }
   for (size_t i = 0, list = 0; i < names.size(); ++i) {
-    if (!lists[i]) continue;
+    if (kinds[i] == 'a') continue;
     const std::string next = fmt::format("{}[{}]", names[i], flat.lists[list++]);
     const auto later = given.lower_bound(names[i] + "[");
     if (later != given.end() && later->first.starts_with(names[i] + "["))
@@ -83,7 +85,7 @@ AnyFunction load_checked(const std::string& path, const Options& options, const 
 
 void Program::save(const std::string& path, const std::vector<std::string>& targets) const {
   std::vector<detail::SavedParameter> saved;
-  for (size_t i = 0; i < inputs_->names.size(); ++i) saved.push_back({inputs_->names[i], inputs_->lists[i]});
+  for (size_t i = 0; i < inputs_->names.size(); ++i) saved.push_back({inputs_->names[i], inputs_->kinds[i] == 'l'});
   any_.save(path, targets, saved, -1);
 }
 
@@ -98,7 +100,7 @@ Program load_program(const std::string& path, const Options& options) {
     made->names.push_back(!parameter.name.empty()           ? parameter.name
                           : has.size() <= std::size(kNames) ? std::string(kNames[i])
                                                             : fmt::format("x{}", i));
-    made->lists.push_back(parameter.list);
+    made->kinds += parameter.list ? 'l' : 'a';
   }
   return Program(std::move(loaded), std::move(made));
 }
@@ -136,15 +138,13 @@ Program program_of(const std::string& source, const std::vector<lang::DeclaredIn
     return detail::Traced{lang::parse_program(source, file, given), {}};
   };
   auto made = std::make_shared<detail::ProgramInputs>();
-  std::string kinds;
   for (const lang::DeclaredInput& input : inputs) {
     made->names.push_back(input.name);
-    made->lists.push_back(input.list);
-    kinds += input.list ? 'l' : 'a';
+    made->kinds += input.list ? 'l' : 'a';
   }
   options.parameters = made->names;
-  return Program(detail::AnyFunction(std::move(build), declared, std::move(options), std::move(kinds)),
-                 std::move(made));
+  detail::AnyFunction function(std::move(build), declared, std::move(options), made->kinds);
+  return Program(std::move(function), std::move(made));
 }
 
 // Whether the language takes it for the name of an input.

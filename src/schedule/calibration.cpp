@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include "schedule/target_facts.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "frontends/function_table.hpp"
+#include "function_notes.hpp"
 #include "ops/op.hpp"
 #include "smelt/error.hpp"
 
@@ -81,140 +82,6 @@ std::string declaration(const Function& f, const Parameter& p) {
     return fmt::format("const Array& {}{}", name, otherwise);
   throw InternalError(fmt::format("no C++ type for the parameter {} of {}", name, f.row.name));
 }
-
-// What the table's own words, which are Python's, do not say in C++: shapes, dtypes, sources.
-struct Note {
-  std::string_view name, doc, more;  // an empty doc: the table's
-};
-constexpr std::string_view kSame = "Gives the shape and dtype of x.";
-constexpr std::string_view kReduce = "axis: one, several, or {} for all; they are dropped, or kept with size 1.";
-constexpr Note kNotes[] = {
-    {"sin", "", "Radians."},
-    {"cos", "", "Radians."},
-    {"tan", "", "Radians."},
-    {"asin", "", "Radians, in [-pi/2, pi/2]; nan outside of [-1, 1]."},
-    {"acos", "", "Radians, in [0, pi]; nan outside of [-1, 1]."},
-    {"atan", "", "Radians, in [-pi/2, pi/2]."},
-    {"atan2", "", "Radians, in [-pi, pi]."},
-    {"where", "x where condition is true, else y", ""},
-    {"logical_and", "", "Arrays that broadcast, of any dtype; gives Bool."},
-    {"logical_or", "", "Arrays that broadcast, of any dtype; gives Bool."},
-    {"logical_xor", "", "Arrays that broadcast, of any dtype; gives Bool."},
-    {"logical_not", "", "Any dtype; gives Bool."},
-    {"clamp", "minimum(maximum(x, lo), hi); nan stays nan; a bound of {} does not bound", "Numbers; bounds broadcast."},
-    {"relu", "", "Numbers. Gives the shape and dtype of x."},
-    {"leaky_relu", "", "Floats."},
-    {"elu", "", "Floats. Clevert et al. 2015."},
-    {"gelu", "x * (1 + erf(x / sqrt(2))) / 2; Approximate::Tanh is gelu_tanh", "Floats. Hendrycks & Gimpel 2016."},
-    {"gelu_tanh", "", "Floats. Hendrycks & Gimpel 2016."},
-    {"sigmoid", "", "Floats; 0 or 1 far out, never nan."},
-    {"silu", "", "Floats. Elfwing et al. 2017."},
-    {"softplus", "", "Floats."},
-    {"mish", "", "Floats. Misra 2019."},
-    {"hardswish", "", "Floats. Howard et al. 2019."},
-    {"quantize_int8", "", "Floats; scale and zero_point broadcast. Halves round to even. Gives I8 in the shape of x."},
-    {"dequantize", "", "Integers; scale and zero_point broadcast."},
-    {"lerp", "", "Floats that broadcast."},
-    {"sum", "", kReduce},
-    {"prod", "", kReduce},
-    {"max", "largest element; nan if there is one", kReduce},
-    {"min", "smallest element; nan if there is one", kReduce},
-    {"any", "", kReduce},
-    {"all", "", kReduce},
-    {"argmax", "index of the first largest element, or of the first nan; of the flattened array without an axis",
-     "Gives I64."},
-    {"argmin", "index of the first smallest element, or of the first nan; of the flattened array without an axis",
-     "Gives I64."},
-    {"mean", "", kReduce},
-    {"var", "", kReduce},
-    {"std", "", "Called std in the expression language. axis: as in var()."},
-    {"logsumexp", "", kReduce},
-    {"norm",
-     "sum(abs(x)**ord) ** (1/ord) of all elements or along axes; ord may be infinite, and 0 counts what is not 0",
-     kReduce},
-    {"l2norm", "", kReduce},
-    {"softmax", "", kSame},
-    {"log_softmax", "", kSame},
-    {"layernorm", "", "Ba et al. 2016. Gives the shape and dtype of x."},
-    {"rmsnorm", "", "Zhang & Sennrich 2019. Gives the shape and dtype of x."},
-    {"groupnorm", "", "Wu & He 2018. Gives the shape and dtype of x."},
-    {"batchnorm", "", "Ioffe & Szegedy 2015. Gives the shape and dtype of x."},
-    {"cross_entropy",
-     "-log_softmax(x) at the target class; targets: integers, the shape of x without the axis; out of range: nan",
-     "Gives the dtype of x: one number, or with Reduction::None the shape of targets."},
-    {"cumsum", "running sum along an axis, from the start or as `how` says; integers as in sum()", ""},
-    {"cumprod", "running product along an axis, from the start or as `how` says; integers as in sum()", ""},
-    {"cummax", "largest element so far along an axis; nan from the first nan on", ""},
-    {"cummin", "smallest element so far along an axis; nan from the first nan on", ""},
-    {"mse", "(x - targets)**2, and its mean",
-     "Gives the dtype of x: one number, or with Reduction::None the broadcast shape."},
-    {"huber", "with d = abs(x - targets): d*d/2 where d <= delta, else delta * (d - delta/2), and its mean",
-     "Huber 1964. Gives the dtype of x: one number, or with Reduction::None the broadcast shape."},
-    {"transpose", "axes in another order; without axes: reversed, as x.T()", ""},
-    {"pad",
-     "value around x, or x extended; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} for each "
-     "axis",
-     ""},
-    {"slice_update", "x in which x[index] is the value: `x[index] = value` of NumPy",
-     "The value broadcasts to x[index]; for arrays as indices see scatter() and where(). Gives the shape and dtype of "
-     "x."},
-    {"take",
-     "x[indices] along the axis, or of the flattened x; indices below 0 count from the end; out of range: an error "
-     "when it runs, "
-     "the nearest, or modulo",
-     "Gives the shape of x with the axis replaced by the shape of indices."},
-    {"scatter",
-     "x with x[indices] = updates along the axis; of several updates of one element the last wins; indices as in "
-     "take(), or those out of range are discarded",
-     "updates: the shape of x with the axis replaced by the shape of indices, or one that broadcasts to it."},
-    {"scatter_add",
-     "x with x[indices] += updates along the axis, with every duplicate, as numpy.add.at; not deterministic: on a GPU "
-     "floats are added in any order, which is faster",
-     "indices and updates: as in scatter()."},
-    {"bincount", "how often each of 0 .. n-1 is in x, as I64, or the sum of their weights; others are left out", ""},
-    {"histogram",
-     "how many elements lie in each of the bins of equal width from low to high, as I64; nan and what is outside are "
-     "left "
-     "out",
-     ""},
-    {"segment_sum",
-     "the sum of the rows of x that belong to each of the segments 0 .. n-1; rows of no such segment are left out",
-     "Gives [n] and the other sizes of x."},
-    {"arange", "start, start + step, ... below stop; arange(n) starts at 0",
-     "Integers give I64, floats F32. The step is not 0."},
-    {"full", "an array of one value", "Without a dtype that of the value: I64, F32 or Bool."},
-    {"astype", "saturating cast",
-     "Floats round half to even; floats to integers truncate and saturate, nan gives 0; everything but 0 is true."},
-    {"random_bits",
-     "random words of 32 bits: Philox4x32-10 of the counter (offset + i / 4, stream) and the key seed, for element i",
-     "Gives U32. seed, offset and stream are integers without axes; arrays of U64 are arguments of a compiled "
-     "function, numbers are constants."},
-    {"uniform", "", "Never 1. seed, offset, stream: as in random_bits()."},
-    {"normal", "", "Box & Muller 1958. seed, offset, stream: as in random_bits()."},
-    {"bernoulli", "", "p broadcasts. Gives Bool. seed, offset, stream: as in random_bits()."},
-    {"dropout", "0 where bernoulli() of the same seed, offset and stream is true, else x / (1 - p)",
-     "Floats. Gives the shape and dtype of x."},
-    {"matmul",
-     "matrix product: sums of products over the last axis of x and the last but one of y; axes in front broadcast. F16 "
-     "and BF16 add up in F32 and are rounded once; integers wrap; Precision::Tf32 or Bf16x3: products of F32 may be "
-     "off "
-     "by 2^-10 or 2^-14",
-     "x: [.., m, k], y: [.., k, n], gives [.., m, n]; a vector is a row as x, a column as y. Gives the promoted "
-     "dtype."},
-    {"linear", "", "x: [.., in]. Gives [.., out] in the promoted dtype."},
-    {"einsum", "", "Gives the promoted dtype; several arrays are multiplied from the first to the last."},
-    {"dot", "", "Gives the promoted dtype."},
-    {"vecdot", "", "Gives the promoted dtype."},
-    {"outer", "", "Gives [elements of x, elements of y]."},
-    {"scaled_dot_product_attention",
-     "softmax(matmul(q, k transposed) * scale + mask), times v; a Bool mask says which keys are seen, causal those up "
-     "to the row; "
-     "without scale 1 / sqrt of the last axis; more heads of q (axis -3) than of k share theirs",
-     "q: [.., rows, n], k: [.., keys, n], v: [.., keys, m]. Gives [.., rows, m] in the dtype of q; 0 in rows that see "
-     "no key. Vaswani "
-     "et al. 2017."},
-    {"reshape", "the same elements, row by row, in another shape; one size may be -1", "Moves no data."},
-};
 
 const Note* note_of(std::string_view name) {
   const auto found = std::find_if(std::begin(kNotes), std::end(kNotes), [&](const Note& n) { return n.name == name; });
@@ -296,12 +163,17 @@ Declared declared_of(const Function& f) {
   return result;
 }
 
+std::string declaration(const Function& f) {
+  return fmt::format("{}SMELT_API Array {}({});\n", documentation(f), cpp_name(f.row.name),
+                     fmt::join(declared_of(f).parameters, ", "));
+}
+
 std::string definition(const Function& f) {
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments, parameters;
   for (const Parameter& p : f.parameters) arguments.push_back(text_of(p));
-  return fmt::format("{}inline Array {}({}) {{ return detail::call(\"{}\", {{{}}}, where); }}\n", documentation(f),
-                     cpp_name(f.row.name), fmt::join(declared_of(f).parameters, ", "), f.row.name,
-                     fmt::join(arguments, ", "));
+  for (const std::string& p : declared_of(f).parameters) parameters.push_back(p.substr(0, p.find(" =")));
+  return fmt::format("Array {}({}) {{ return detail::call(\"{}\", {{{}}}, where); }}\n", cpp_name(f.row.name),
+                     fmt::join(parameters, ", "), f.row.name, fmt::join(arguments, ", "));
 }
 
 // Functions whose first argument is an array are its methods.
@@ -360,14 +232,14 @@ constexpr const char* kPartHead = R"(#pragma once
 #include <vector>
 
 #include "smelt/array.hpp"
-#include "smelt/call.hpp"
+#include "smelt/choices.hpp"
 
 namespace smelt {
 )";
 
 // The headers that functions.hpp includes, and what each has besides its functions.
 struct Part {
-  std::string_view name, what, head, tail;
+  std::string_view name, what, head, tail, definitions;
   std::vector<std::string_view> groups;
 };
 
@@ -384,53 +256,68 @@ constexpr std::string_view kReduceTail = R"(
 /// The larger, element by element: maximum(x, y).
 template <class Other>
   requires std::is_same_v<Other, Array>
-Array max(const Array& x, const Other& y, Where where = Where::here()) { return detail::call("maximum", {x, y}, where); }
+Array max(const Array& x, const Other& y, Where where = Where::here()) { return maximum(x, y, where); }
 /// The smaller, element by element: minimum(x, y).
 template <class Other>
   requires std::is_same_v<Other, Array>
-Array min(const Array& x, const Other& y, Where where = Where::here()) { return detail::call("minimum", {x, y}, where); }
+Array min(const Array& x, const Other& y, Where where = Where::here()) { return minimum(x, y, where); }
 /// The largest element along an axis, nan if there is one, and the index of the first; in one pass.
-inline std::pair<Array, Array> max_and_argmax(const Array& x, Axis axis = -1, KeepDims keep = {}, Where where = Where::here()) {
+SMELT_API std::pair<Array, Array> max_and_argmax(const Array& x, Axis axis = -1, KeepDims keep = {}, Where where = Where::here());
+)";
+
+constexpr std::string_view kReduceDefinitions = R"(
+std::pair<Array, Array> max_and_argmax(const Array& x, Axis axis, KeepDims keep, Where where) {
   return {max(x, axis, keep, where), argmax(x, axis, keep, where)};
 }
 )";
 
 constexpr std::string_view kProductTail = R"(
 /// Sums of products over the last axes of x and as many first ones of y.
-inline Array tensordot(const Array& x, const Array& y, int64_t axes = 2, Where where = Where::here()) {
+SMELT_API Array tensordot(const Array& x, const Array& y, int64_t axes = 2, Where where = Where::here());
+/// Sums of products over pairs of axes: the first named axis of x with the first of y, and so on.
+SMELT_API Array tensordot(const Array& x, const Array& y, const Axes& of_x, const Axes& of_y, Where where = Where::here());
+)";
+
+constexpr std::string_view kProductDefinitions = R"(
+Array tensordot(const Array& x, const Array& y, int64_t axes, Where where) {
   return detail::call("tensordot", {x, y, axes}, where);
 }
-/// Sums of products over pairs of axes: the first named axis of x with the first of y, and so on.
-inline Array tensordot(const Array& x, const Array& y, const Axes& of_x, const Axes& of_y, Where where = Where::here()) {
+Array tensordot(const Array& x, const Array& y, const Axes& of_x, const Axes& of_y, Where where) {
   return detail::call("tensordot", {x, y, detail::Argument::tuple(std::vector<Axes>{of_x, of_y})}, where);
 }
 )";
 
 constexpr std::string_view kMovementTail = R"(
 /// The equal parts of x along an axis.
-inline std::vector<Array> split(const Array& x, int64_t parts, Axis axis = 0, Where where = Where::here()) {
-  std::vector<Array> result;
-  for (int64_t i = 0; i < parts; ++i) result.push_back(part(x, parts, i, axis, where));
-  return result;
-}
+SMELT_API std::vector<Array> split(const Array& x, int64_t parts, Axis axis = 0, Where where = Where::here());
 /// A saturating cast to the dtype of a C++ type: cast<f16>(x). astype() has the rules.
 template <Element T>
 Array cast(const Array& x, Where where = Where::here()) { return astype(x, dtype_of<T>, where); }
 )";
 
+constexpr std::string_view kMovementDefinitions = R"(
+std::vector<Array> split(const Array& x, int64_t parts, Axis axis, Where where) {
+  std::vector<Array> result;
+  for (int64_t i = 0; i < parts; ++i) result.push_back(part(x, parts, i, axis, where));
+  return result;
+}
+)";
+
 const std::vector<Part>& parts() {
   static const auto* made = new std::vector<Part>{
-      {"math", "Functions of elements", "", "", {"Elementwise", "Activations and quantisation"}},
+      {"math", "Functions of elements", "", "", "", {"Elementwise", "Activations and quantisation"}},
       {"reduce",
        "Reductions, scans, norms and losses",
        kScanOptions,
        kReduceTail,
+       kReduceDefinitions,
        {"Reductions", "Scans", "Normalisation and losses"}},
-      {"product", "Matrix products and attention", "", kProductTail, {"Products"}},
+      {"product", "Matrix products and attention", "", kProductTail, kProductDefinitions, {"Products"}},
       {"movement",
        "Functions that move, make, gather, scatter and draw elements",
        "",
        kMovementTail,
+       kMovementDefinitions,
        {"Movement", "Windows", "Creation and casts", "Gathers and parts", "Scatters", "Random numbers", "Gradients"}}};
   return *made;
 }
@@ -448,9 +335,26 @@ std::string part_text(const Part& part) {
   for (const std::string_view group : part.groups) {
     text += fmt::format("\n// ---- {}\n\n", group);
     for (const Function& f : lang::functions())
-      if (f.group == group && !by_hand(f)) text += definition(f);
+      if (f.group == group && !by_hand(f)) text += declaration(f);
   }
   return text + std::string(part.tail) + "\n}  // namespace smelt\n";
+}
+
+std::string definitions_text(const Part& part) {
+  std::string text = fmt::format(R"(// {}.
+// {}.
+#include "smelt/functions_{}.hpp"
+
+#include "smelt/call.hpp"
+
+namespace smelt {{
+
+)",
+                                 part.what, kWritten, part.name);
+  for (const std::string_view group : part.groups)
+    for (const Function& f : lang::functions())
+      if (f.group == group && !by_hand(f)) text += definition(f);
+  return text + std::string(part.definitions) + "\n}  // namespace smelt\n";
 }
 
 std::string methods_header() {
@@ -519,6 +423,7 @@ std::map<std::string, std::string> function_files() {
   std::map<std::string, std::string> files{{"include/smelt/methods.hpp", methods_header()}};
   for (const Part& part : parts()) {
     files.emplace(fmt::format("include/smelt/functions_{}.hpp", part.name), part_text(part));
+    files.emplace(fmt::format("src/api/functions_{}.cpp", part.name), definitions_text(part));
     files.emplace(fmt::format("src/api/methods_{}.hpp", part.name), methods_text(part));
   }
   return files;
