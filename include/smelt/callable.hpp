@@ -31,12 +31,16 @@ class Callable<Result(Parameters...)> {
            std::is_invocable_r_v<Result, std::decay_t<Function>&, Parameters...>)
       Callable(Function&& function) {  // NOLINT: meant to convert
     using Object = std::decay_t<Function>;
-    if constexpr (requires { function == nullptr; })
+    if constexpr (!std::is_function_v<std::remove_reference_t<Function>> && requires { function == nullptr; })
       if (function == nullptr) return;
     auto* holding = new detail::Holding<Object>(std::forward<Function>(function));
     holding_ = {holding, holding};
     call_ = [](detail::Shared* shared, Parameters... arguments) -> Result {
-      return static_cast<detail::Holding<Object>*>(shared)->object(std::forward<Parameters>(arguments)...);
+      Object& object = static_cast<detail::Holding<Object>*>(shared)->object;
+      if constexpr (std::is_void_v<Result>)
+        object(std::forward<Parameters>(arguments)...);
+      else
+        return object(std::forward<Parameters>(arguments)...);
     };
   }
 
