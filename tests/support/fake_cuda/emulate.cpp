@@ -136,10 +136,14 @@ HostLibrary::HostLibrary(const std::string& cuda, const std::string& more, int c
   if (!fs::exists(made)) {
     const std::string own = fmt::format("{}.{}", base, ::getpid());
     std::ofstream(own + ".cpp") << text;
-    const std::string command = fmt::format("{0} -shared -o '{1}.so' '{1}.cpp' > '{1}.log' 2>&1", compiler, own);
+    // The linker gets no flags: what sanitizers call is in `more`.
+    const std::string command =
+        fmt::format("({0} -c -o '{1}.o' '{1}.cpp' && '{2}' -shared -o '{1}.so' '{1}.o') > '{1}.log' 2>&1", compiler,
+                    own, SMELT_TEST_CXX);
     const int status = std::system(command.c_str());
     const std::string said = read(own + ".log");
     fs::remove(own + ".log");
+    fs::remove(own + ".o");
     if (status != 0) throw std::runtime_error(fmt::format("{}.cpp:\n{}", own, said.substr(0, 3000)));
     fs::remove(own + ".cpp");
     fs::rename(own + ".so", made);
