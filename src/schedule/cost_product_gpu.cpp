@@ -17,11 +17,15 @@ namespace {
 constexpr double kClock = 1755;  // in a microsecond
 constexpr double kUnits = 2048, kUnitsOfGroups = 1,
                  kUnitsOfWarps = 2.3;  // multiplications of matrix units, and what they take of that
-// The same of threads, fitted to 200 tiles of 13 products of f32 on an H200: multiplications and
+// The same of threads, fitted to 264 tiles of 17 products of f32 on an H200: multiplications and
 // instructions of a cycle. A load of 16 bytes for each thread of a warp takes four cycles, or two
 // where neighbours share what they read. What threads do and what the memory on chip does overlap
 // but for a part.
-constexpr double kThreads = 128, kLoad = 4.1, kSharedLoad = 2.5, kIssue = 4, kNotHidden = 0.3, kThreadSums = 19;
+constexpr double kThreads = 128, kLoad = 4.1, kSharedLoad = 2.5, kIssue = 4, kNotHidden = 0.2, kThreadSums = 18,
+                 kLineLoad = 48;
+// More, where a multiprocessor has one workgroup: all of it waits at a barrier, and at the end of a
+// tile.
+constexpr double kAlone = 0.1, kAloneAtEnd = 4.6, kThreadTileLatency = 900;
 constexpr double kWaitingOfWarp = 0.6;      // more, where a multiprocessor has one warp
 constexpr double kStaged = 128, kSums = 5;  // bytes of factors, sums that are stored, in a cycle
 constexpr double kComputing = 12,
@@ -29,20 +33,26 @@ constexpr double kComputing = 12,
 constexpr double kScalar = 0.5;    // of an element that is read and stored alone
 constexpr double kBarrier = 80;    // around a part
 constexpr double kBoxed = 1.1;     // what units take of the time that they could do with, where parts come as boxes
-constexpr double kCopyLatency = 2000, kComputeLatency = 2200, kHeldLatency = 1150, kTileLatency = 3000;
+constexpr double kCopyLatency = 2000, kComputeLatency = 2200, kHeldLatency = 1250, kGatherLatency = 3 * kHeldLatency,
+                 kTileLatency = 3000;
 
 // Arrays that an element of a factor is computed from, and what that takes.
-std::pair<double, double> behind_factor(const Graph& graph, const Group& group, NodeId id) {
+struct Behind {
+  double arrays = 0, operations = 0;
+  bool gathers = false;
+};
+
+Behind behind_factor(const Graph& graph, const Group& group, NodeId id) {
   const Node& node = graph.at(id);
   const auto has = [&](const std::vector<NodeId>& nodes) { return std::binary_search(nodes.begin(), nodes.end(), id); };
-  if (has(group.inputs) || (!has(group.nodes) && !is_view(node.kind))) return {1, 0};
-  double arrays = 0, operations = cost_of(node);
+  if (has(group.inputs) || (!has(group.nodes) && !is_view(node.kind))) return {.arrays = 1};
+  Behind all{.operations = static_cast<double>(cost_of(node)), .gathers = node.kind == NodeKind::Gather};
   for (const NodeId arg : node.args) {
     if (graph.at(arg).kind == NodeKind::Constant) continue;
-    const auto [more, work] = behind_factor(graph, group, arg);
-    arrays += more, operations += work;
+    const Behind one = behind_factor(graph, group, arg);
+    all.arrays += one.arrays, all.operations += one.operations, all.gathers |= one.gathers;
   }
-  return {arrays, operations};
+  return all;
 }
 
 // Without matrix units: the workgroups that a multiprocessor has registers and scratch for.
@@ -56,7 +66,7 @@ int resident_of_threads(const Graph& graph, const Group& group, const Product& p
   for (const ProductSum& sum : p.sums)
     for (const auto& [factor, side] : {std::pair{sum.rows, p.tile_rows}, std::pair{sum.columns, p.tile_columns}})
       if (seen.insert(factor).second) {
-        const auto [arrays, operations] = behind_factor(graph, group, factor);
+        const auto [arrays, operations, gathers] = behind_factor(graph, group, factor);
         held += arrays * static_cast<double>(side * p.tile_inner) / threads;
         if (operations > 0) others = kAddressing + kComputing;
       }
@@ -84,8 +94,11 @@ class ProductCost {
     cost.resident_workgroups = resident();
     const double together = std::min<double>(cost.resident_workgroups, of_processor);
     const double work = work_of_part(together);
-    const double part = std::max(work, (p_.units ? latency() : kHeldLatency + work) / together);
-    const double ending = sums_of_tile() / (p_.units ? kSums : kThreadSums) + kTileLatency / together;
+    const double part = p_.units ? std::max(work, latency() / together)
+                                 : std::max(work * (1 + kAlone / together), (held_latency() + work) / together);
+    const double ending =
+        p_.units ? sums_of_tile() / kSums + kTileLatency / together
+                 : sums_of_tile() / kThreadSums * (1 + kAloneAtEnd / together) + kThreadTileLatency / together;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
     cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes;
     const double bytes = group_bytes(graph_, options_.sizes, group_);
@@ -143,11 +156,10 @@ class ProductCost {
     double on_chip = steps * (rows * of_rows + columns * of_columns);
     double issued = multiplications() * words / kThreads + steps * (rows + columns) / kIssue;
     for_factors([&](NodeId f, double elements, bool along_inner) {
-      const auto [arrays, operations] = behind_factor(graph_, group_, f);
-      // Elements that are stored across a panel meet in its banks, and are read from many lines.
-      const double inner = static_cast<double>(p_.tile_inner), lines = along_inner ? std::max(1.0, kWarp / inner) : 1,
-                   stores = along_inner ? std::max(1.0, inner / 8) : 1;
-      on_chip += elements * words / kWarp * (stores + arrays * lines);
+      const auto [arrays, operations, gathers] = behind_factor(graph_, group_, f);
+      // Along the inner axes a part is a piece of each line.
+      const double lines = along_inner ? std::max(1.0, kLineLoad / static_cast<double>(p_.tile_inner)) : 1;
+      on_chip += elements * words / kWarp * (1 + arrays * lines);
       issued += elements * (operations / kThreads + (along_inner ? 2 : 1.25 + arrays / 4) / kWarp / kIssue);
     });
     return std::max(issued, on_chip) + kNotHidden * std::min(issued, on_chip);
@@ -176,6 +188,13 @@ class ProductCost {
     return cycles + computing * std::max(1.0, kBusyWarps / (s_.workgroup / 32.0 * together));
   }
   // From where a part is asked for to where it is on chip: copies are under way for several parts.
+  // Values of gathers are computed on the way, and wait for their indices.
+  double held_latency() const {
+    const auto gathers = [&](NodeId factor) { return behind_factor(graph_, group_, factor).gathers; };
+    const bool any = std::any_of(p_.sums.begin(), p_.sums.end(),
+                                 [&](const ProductSum& sum) { return gathers(sum.rows) || gathers(sum.columns); });
+    return any ? kGatherLatency : kHeldLatency;
+  }
   double latency() const {
     for (const ProductSum& sum : p_.sums)
       for (const NodeId factor : {sum.rows, sum.columns})

@@ -162,11 +162,6 @@ int64_t bytes_of_part(const Product& p) {
 
 namespace {
 
-bool is_computed(const Graph& graph, const Group& group, NodeId factor) {
-  while (is_view(graph.at(factor).kind)) factor = graph.at(factor).args[0];
-  return std::binary_search(group.nodes.begin(), group.nodes.end(), factor);
-}
-
 // With tiles as the tuning has them.
 std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const LargeProduct& found,
                                  const Domain& domain, const Options& options, const Tuning& tuning) {
@@ -208,6 +203,9 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   } else {
     if (sums * found.bytes > (target.plain ? 8 << 10 : 64 << 10)) return std::nullopt;
     s.team = s.workgroup = tuning.threads;
+    // Of two products more than that, and what is on its way, spills.
+    constexpr int64_t kMostSums = 96;
+    if (p.sums.size() > 1 && sums > kMostSums * s.team) return std::nullopt;
     std::tie(p.block_rows, p.block_columns) = block_of(p.tile_rows * p.tile_columns / s.team);
     s.lanes = 4;
     // The compiler takes a register or two more than those of two workgroups, and could do with
