@@ -1,6 +1,6 @@
 /// \file
-/// A function object of any type: std::function for an interface that does not include
-/// <functional>, which costs every file 0.1 s.
+/// A function object of any type: std::function for an interface that does not include its header,
+/// which costs every file 0.1 s.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ class Callable;
 template <class Result, class... Parameters>
 class Callable<Result(Parameters...)> {
  public:
-  Callable() = default;        ///< no function
+  Callable() = default;  ///< no function
+  /// No function.
   Callable(std::nullptr_t) {}  // NOLINT: meant to convert
   /// The function; none for a null pointer and an empty std::function.
   template <class Function>

@@ -1,5 +1,6 @@
 /// \file
-/// Shared ownership without <memory>, whose streams cost every file that includes it 0.1 s.
+/// Shared ownership without the header of smart pointers, whose streams cost every file that
+/// includes it 0.1 s.
 #pragma once
 
 #include <cstddef>

@@ -203,7 +203,7 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   } else {
     if (sums * found.bytes > (target.plain ? 8 << 10 : 64 << 10)) return std::nullopt;
     s.team = s.workgroup = tuning.threads;
-    // Of two products more than that, and what is on its way, spills.
+    // With two products more than that does not fit the registers beside what is on its way.
     constexpr int64_t kMostSums = 96;
     if (p.sums.size() > 1 && sums > kMostSums * s.team) return std::nullopt;
     std::tie(p.block_rows, p.block_columns) = block_of(p.tile_rows * p.tile_columns / s.team);
