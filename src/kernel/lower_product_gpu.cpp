@@ -108,8 +108,8 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
 
 // Results of a thread: adjacent rows, and columns in pieces. Of four neighbours in a warp two have
 // the same rows and two the same columns: a load of 16 bytes from scratch takes two cycles where
-// all even lanes, or all pairs of lanes, read what the next ones read too, and else
-// four (seen on an H200).
+// all even lanes, or all pairs of lanes, read what the next ones read too, and else four (seen on
+// an H200).
 schedule::Index ProductLowering::result_of_thread(int64_t row, int64_t column) const {
   const schedule::Product& p = product();
   Ranges ranges;

@@ -28,14 +28,21 @@ ExprId Rewriter::operator()(ExprId root) {
 }
 
 ExprId Rewriter::rebuilt(ExprId id) {
-  bool same = true;
+  const bool own = changes(kernel_.at(id));
+  bool same = !own;
   for_each_operand(kernel_.at(id), [&](ExprId operand) { same = same && known_.at(operand) == operand; });
   if (same) return id;
   Expr copy = kernel_.at(id);
   for_each_operand(copy, [&](ExprId& operand) { operand = known_.at(operand); });
+  if (own) change(copy);
+  if (const auto other = instead(copy)) return *other;
+  return add(std::move(copy), id);
+}
+
+ExprId Rewriter::add(Expr e, ExprId from) {
   const auto made = static_cast<ExprId>(kernel_.exprs.size());
-  kernel_.exprs.push_back(std::move(copy));
-  if (const auto label = kernel_.labels.find(id); label != kernel_.labels.end()) kernel_.labels[made] = label->second;
+  kernel_.exprs.push_back(std::move(e));
+  if (const auto label = kernel_.labels.find(from); label != kernel_.labels.end()) kernel_.labels[made] = label->second;
   return made;
 }
 
@@ -45,6 +52,20 @@ void Rewriter::operator()(Stmt& s) {
     for (Stmt& inner : *body) (*this)(inner);
   if (auto* interior = interior_of(s))
     for (Stmt& inner : interior->body) (*this)(inner);
+}
+
+bool AtValue::changes(const Expr& e) {
+  return any_index(e, [&](const IntExpr& i) { return i.mentions(at_.begin()->first); });
+}
+
+void AtValue::change(Expr& e) {
+  if (auto* index = e.get_if<IndexValue>()) index->value = placed(index->value);
+  if (auto* load = e.get_if<Load>()) place(load->access);
+  if (auto* random = e.get_if<Random>()) random->element = placed(random->element);
+}
+
+void AtValue::place(Access& access) const {
+  for (IntExpr& i : access.index) i = placed(i);
 }
 
 bool remove_dead_code(Kernel& kernel) {

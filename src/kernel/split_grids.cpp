@@ -1,7 +1,6 @@
 #include "kernel/split_grids.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "kernel/conditions.hpp"
+#include "kernel/rewrite.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
@@ -19,10 +19,10 @@ constexpr int64_t kMostRows = 4;
 constexpr size_t kMostExprs = 512;
 
 // The statements of one of the rows of an iteration.
-class Row {
+class Row : public AtValue {
  public:
-  Row(Kernel& kernel, Symbol var, IntExpr number, Ranges ranges, bool own_locals)
-      : kernel_(kernel), at_{{var, std::move(number)}}, ranges_(std::move(ranges)), own_locals_(own_locals) {}
+  Row(Kernel& kernel, Symbol var, IntExpr number, const Ranges& ranges, bool own_locals)
+      : AtValue(kernel, var, std::move(number), ranges), own_locals_(own_locals) {}
 
   int decided() const { return decided_; }
 
@@ -47,44 +47,14 @@ class Row {
   }
 
  private:
-  ExprId operator()(ExprId root) {
-    std::vector<ExprId> open{root};
-    while (!open.empty()) {
-      const ExprId id = open.back();
-      const size_t depth = open.size();
-      for_each_operand(kernel_.at(id), [&](ExprId operand) {
-        if (operand != kNoExpr && !known_.count(operand)) open.push_back(operand);
-      });
-      if (open.size() > depth) continue;
-      open.pop_back();
-      if (!known_.count(id)) known_[id] = rebuilt(id);
-    }
-    return known_.at(root);
-  }
-
-  ExprId rebuilt(ExprId id) {
-    Expr copy = kernel_.at(id);
-    bool changed = any_index(copy, [&](const IntExpr& i) { return i.mentions(at_.begin()->first); });
-    for_each_operand(copy, [&](ExprId& operand) {
-      if (operand == kNoExpr || known_.at(operand) == operand) return;
-      operand = known_.at(operand);
-      changed = true;
-    });
-    if (auto* read = copy.get_if<ReadLocal>()) {
-      const LocalId local = own(read->local);
-      changed = changed || local != read->local;
-      read->local = local;
-    }
-    if (!changed) return id;
-    if (auto* index = copy.get_if<IndexValue>()) index->value = placed(index->value);
-    if (auto* load = copy.get_if<Load>()) place(load->access);
-    if (auto* random = copy.get_if<Random>()) random->element = placed(random->element);
-    if (const auto known = decide(copy)) return *known;
-    return add(std::move(copy), id);
+  bool changes(const Expr& e) override { return AtValue::changes(e) || (own_locals_ && e.is<ReadLocal>()); }
+  void change(Expr& e) override {
+    AtValue::change(e);
+    if (auto* read = e.get_if<ReadLocal>()) read->local = own(read->local);
   }
 
   // What an expression is where a condition of it is known.
-  std::optional<ExprId> decide(Expr& e) {
+  std::optional<ExprId> instead(Expr& e) override {
     if (auto* load = e.get_if<Load>()) {
       const auto holds = truth(load->mask);
       if (!holds) return std::nullopt;
@@ -116,14 +86,6 @@ class Row {
     return known ? std::optional(known->as_bool()) : std::nullopt;
   }
 
-  ExprId add(Expr e, ExprId from) {
-    const auto made = static_cast<ExprId>(kernel_.exprs.size());
-    kernel_.exprs.push_back(std::move(e));
-    if (const auto label = kernel_.labels.find(from); label != kernel_.labels.end())
-      kernel_.labels[made] = label->second;
-    return made;
-  }
-
   LocalId own(LocalId id) {
     if (!own_locals_) return id;
     const auto [known, fresh] = locals_.try_emplace(id, static_cast<LocalId>(kernel_.locals.size()));
@@ -131,17 +93,8 @@ class Row {
     return known->second;
   }
 
-  IntExpr placed(const IntExpr& e) const { return e.substitute(at_, ranges_); }
-  void place(Access& access) const {
-    for (IntExpr& i : access.index) i = placed(i);
-  }
-
-  Kernel& kernel_;
-  const std::map<Symbol, IntExpr> at_;
-  const Ranges ranges_;
   const bool own_locals_;  // the first row has those that are there
   int decided_ = 0;        // conditions
-  std::unordered_map<ExprId, ExprId> known_;
   std::unordered_map<LocalId, LocalId> locals_;
 };
 

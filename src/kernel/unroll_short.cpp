@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "kernel/conditions.hpp"
 #include "kernel/lanes.hpp"
 #include "kernel/offset.hpp"
+#include "kernel/rewrite.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
@@ -19,10 +19,9 @@ namespace {
 constexpr size_t kMostUnrolledExprs = 256;
 
 // The expressions of a loop's body in one of its iterations.
-class Iteration {
+class Iteration : public AtValue {
  public:
-  Iteration(Kernel& kernel, Symbol var, IntExpr number, const Ranges& ranges)
-      : kernel_(kernel), at_{{var, std::move(number)}}, ranges_(ranges) {}
+  using AtValue::AtValue;
 
   Stmt of(const Stmt& s) {
     Stmt copy = s;
@@ -33,49 +32,6 @@ class Iteration {
     }
     return copy;
   }
-
- private:
-  ExprId operator()(ExprId root) {
-    std::vector<ExprId> open{root};
-    while (!open.empty()) {
-      const ExprId id = open.back();
-      const size_t depth = open.size();
-      for_each_operand(kernel_.at(id), [&](ExprId operand) {
-        if (operand != kNoExpr && !known_.count(operand)) open.push_back(operand);
-      });
-      if (open.size() > depth) continue;
-      open.pop_back();
-      if (!known_.count(id)) known_[id] = rebuilt(id);
-    }
-    return known_.at(root);
-  }
-
-  ExprId rebuilt(ExprId id) {
-    Expr copy = kernel_.at(id);
-    bool changed = any_index(copy, [&](const IntExpr& i) { return i.mentions(at_.begin()->first); });
-    for_each_operand(copy, [&](ExprId& operand) {
-      if (operand == kNoExpr || known_.at(operand) == operand) return;
-      operand = known_.at(operand);
-      changed = true;
-    });
-    if (!changed) return id;
-    if (auto* index = copy.get_if<IndexValue>()) index->value = index->value.substitute(at_, ranges_);
-    if (auto* load = copy.get_if<Load>()) place(load->access);
-    if (auto* random = copy.get_if<Random>()) random->element = random->element.substitute(at_, ranges_);
-    const auto made = static_cast<ExprId>(kernel_.exprs.size());
-    kernel_.exprs.push_back(std::move(copy));
-    if (const auto label = kernel_.labels.find(id); label != kernel_.labels.end()) kernel_.labels[made] = label->second;
-    return made;
-  }
-
-  void place(Access& access) const {
-    for (IntExpr& i : access.index) i = i.substitute(at_, ranges_);
-  }
-
-  Kernel& kernel_;
-  const std::map<Symbol, IntExpr> at_;
-  const Ranges& ranges_;
-  std::unordered_map<ExprId, ExprId> known_;
 };
 
 class ShortLoops {

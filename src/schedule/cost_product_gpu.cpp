@@ -26,7 +26,6 @@ constexpr double kThreads = 128, kLoad = 4.1, kSharedLoad = 2.5, kIssue = 4, kNo
 // More, where a multiprocessor has one workgroup: all of it waits at a barrier, and at the end of a
 // tile.
 constexpr double kAlone = 0.1, kAloneAtEnd = 4.6, kThreadTileLatency = 900;
-constexpr double kWaitingOfWarp = 0.6;      // more, where a multiprocessor has one warp
 constexpr double kStaged = 128, kSums = 5;  // bytes of factors, sums that are stored, in a cycle
 constexpr double kComputing = 12,
                  kBusyWarps = 16;  // instructions of a computed element, warps that hide each other's waiting
@@ -55,6 +54,18 @@ Behind behind_factor(const Graph& graph, const Group& group, NodeId id) {
   return all;
 }
 
+// Calls visit(factor, elements of a part, whether it lies along the inner axes).
+template <class Visit>
+void for_factors(const Product& p, const Visit& visit) {
+  std::set<NodeId> seen;
+  for (const ProductSum& sum : p.sums) {
+    if (seen.insert(sum.rows).second)
+      visit(sum.rows, static_cast<double>(p.tile_rows * p.tile_inner), p.rows_along_inner);
+    if (seen.insert(sum.columns).second)
+      visit(sum.columns, static_cast<double>(p.tile_columns * p.tile_inner), p.columns_along_inner);
+  }
+}
+
 // Without matrix units: the workgroups that a multiprocessor has registers and scratch for.
 int resident_of_threads(const Graph& graph, const Group& group, const Product& p, int threads,
                         const TargetFacts& facts) {
@@ -62,14 +73,11 @@ int resident_of_threads(const Graph& graph, const Group& group, const Product& p
   const int64_t words = bytes_of_sums(graph, p) / 4, sums = static_cast<int64_t>(p.sums.size());
   double held = 0;
   int64_t others = kAddressing;
-  std::set<NodeId> seen;
-  for (const ProductSum& sum : p.sums)
-    for (const auto& [factor, side] : {std::pair{sum.rows, p.tile_rows}, std::pair{sum.columns, p.tile_columns}})
-      if (seen.insert(factor).second) {
-        const auto [arrays, operations, gathers] = behind_factor(graph, group, factor);
-        held += arrays * static_cast<double>(side * p.tile_inner) / threads;
-        if (operations > 0) others = kAddressing + kComputing;
-      }
+  for_factors(p, [&](NodeId factor, double elements, bool) {
+    const Behind behind = behind_factor(graph, group, factor);
+    held += behind.arrays * elements / threads;
+    if (behind.operations > 0) others = kAddressing + kComputing;
+  });
   const int64_t block = p.block_rows * p.block_columns * sums + p.block_rows + p.block_columns;
   const auto registers = (words * (block + static_cast<int64_t>(held)) + others + kEach - 1) / kEach * kEach;
   const int64_t shared =
@@ -134,17 +142,6 @@ class ProductCost {
     if (p_.boxed) return multiplying * kBoxed;
     return multiplying + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together);
   }
-  // Calls visit(factor, elements of a part, whether it lies along the inner axes).
-  template <class Visit>
-  void for_factors(const Visit& visit) const {
-    std::set<NodeId> seen;
-    for (const ProductSum& sum : p_.sums) {
-      if (seen.insert(sum.rows).second)
-        visit(sum.rows, static_cast<double>(p_.tile_rows * p_.tile_inner), p_.rows_along_inner);
-      if (seen.insert(sum.columns).second)
-        visit(sum.columns, static_cast<double>(p_.tile_columns * p_.tile_inner), p_.columns_along_inner);
-    }
-  }
   // Cycles of threads that multiply, and of the memory on chip that they read their factors from.
   double work_of_threads() const {
     const double words = static_cast<double>(bytes_of_sums(graph_, p_)) / 4, warps = s_.workgroup / double{kWarp};
@@ -155,12 +152,13 @@ class ProductCost {
     const auto rows = static_cast<double>(p_.block_rows), columns = static_cast<double>(p_.block_columns);
     double on_chip = steps * (rows * of_rows + columns * of_columns);
     double issued = multiplications() * words / kThreads + steps * (rows + columns) / kIssue;
-    for_factors([&](NodeId f, double elements, bool along_inner) {
-      const auto [arrays, operations, gathers] = behind_factor(graph_, group_, f);
+    for_factors(p_, [&](NodeId f, double elements, bool along_inner) {
+      const Behind behind = behind_factor(graph_, group_, f);
       // Along the inner axes a part is a piece of each line.
       const double lines = along_inner ? std::max(1.0, kLineLoad / static_cast<double>(p_.tile_inner)) : 1;
-      on_chip += elements * words / kWarp * (1 + arrays * lines);
-      issued += elements * (operations / kThreads + (along_inner ? 2 : 1.25 + arrays / 4) / kWarp / kIssue);
+      on_chip += elements * words / kWarp * (1 + behind.arrays * lines);
+      issued +=
+          elements * (behind.operations / kThreads + (along_inner ? 2 : 1.25 + behind.arrays / 4) / kWarp / kIssue);
     });
     return std::max(issued, on_chip) + kNotHidden * std::min(issued, on_chip);
   }
@@ -177,8 +175,8 @@ class ProductCost {
     const auto computed = [&](NodeId f) { return !is_packed(f) && !is_copied(graph_, group_, f); };
     bool scalar = false;
     double cycles = 0, computing = 0;
-    for_factors([&](NodeId f, double, bool) { scalar = scalar || (!wide(f) && !computed(f)); });
-    for_factors([&](NodeId f, double elements, bool) {
+    for_factors(p_, [&](NodeId f, double, bool) { scalar = scalar || (!wide(f) && !computed(f)); });
+    for_factors(p_, [&](NodeId f, double elements, bool) {
       if (computed(f))
         computing += elements * kComputing / kThreads;
       else if (scalar)
@@ -190,9 +188,8 @@ class ProductCost {
   // From where a part is asked for to where it is on chip: copies are under way for several parts.
   // Values of gathers are computed on the way, and wait for their indices.
   double held_latency() const {
-    const auto gathers = [&](NodeId factor) { return behind_factor(graph_, group_, factor).gathers; };
-    const bool any = std::any_of(p_.sums.begin(), p_.sums.end(),
-                                 [&](const ProductSum& sum) { return gathers(sum.rows) || gathers(sum.columns); });
+    bool any = false;
+    for_factors(p_, [&](NodeId f, double, bool) { any = any || behind_factor(graph_, group_, f).gathers; });
     return any ? kGatherLatency : kHeldLatency;
   }
   double latency() const {
