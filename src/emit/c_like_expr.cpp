@@ -125,7 +125,8 @@ std::string PhasePrinter::read_local(LocalId id) {
   // Inside the loops that assign it, its lanes; elsewhere the team's value, if it has one.
   if (!slots || !vector_.loop) return fmt::format("v{}", id);
   if (local.combined && !local.per_column && !local.vectors.count(vector_.loop)) return fmt::format("v{}", id);
-  SMELT_CHECK(!vector_.grouped, "local {} differs between the lanes of a group", id);
+  // All lanes of a group have the value of its first one.
+  if (vector_.grouped) return fmt::format("a{}[u * {}]", id, vector_.lanes);
   if (!local.used_outside || looped_) return fmt::format("a{}[n]", id);
   return slots == 1 ? fmt::format("a{}[0]", id) : fmt::format("a{}[n & {}]", id, slots - 1);
 }

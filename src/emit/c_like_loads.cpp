@@ -51,6 +51,7 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
   vector_.grouped = false;
   if (early.shared) {
     line("const {} i = i0;", index_type());
+    line("const int n = u * {}; (void)n;", vector_.lanes);
     line("const {} one{} = {};", type, id, element(e.access));
     line("#pragma unroll");
     line("for (int l = 0; l < {0}; ++l) ld{1}[u * {0} + l] = one{1};", vector_.lanes, id);
@@ -58,16 +59,19 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
     line("#pragma unroll");
     open(fmt::format("for (int l = 0; l < {}; ++l)", vector_.lanes));
     line("const {} i = i0 + l;", index_type());
+    line("const int n = u * {} + l; (void)n;", vector_.lanes);
     line("ld{}[u * {} + l] = {};", id, vector_.lanes, element_or_lane(id));
     close();
   } else if (!early.next.empty()) {
     const std::string vec = fmt::format("Vec<{}, {}>", type, early.next.size() + 1);
     line("const {} i = i0;", index_type());
+    line("const int n = u * {}; (void)n;", vector_.lanes);
     line("const {0} w = *(const {0}*)({1} + {2});", vec, p.base, integer(p.offset));
     line("ld{}[u] = w.at[0];", id);
     for (size_t k = 0; k < early.next.size(); ++k) line("ld{}[u] = w.at[{}];", early.next[k], k + 1);
   } else {
     line("const {} i = i0;", index_type());
+    line("const int n = u * {}; (void)n;", vector_.lanes);
     const std::string inside = e.mask == kNoExpr ? "" : value(e.mask);
     line("ld{}[u] = {};", id,
          inside.empty() ? element(e.access) : fmt::format("{} ? {} : ({})0", inside, element(e.access), type));

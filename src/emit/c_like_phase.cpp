@@ -212,6 +212,10 @@ std::string PhasePrinter::body() {
   }
   settle_buffers();
   statement(phase_.body.back());
+  if (reports_) {
+    statics_ += "  int failed = 0;\n";
+    line("if (failed) {}[0] = failed;", kernel::param_name(kernel_, kernel_.error_param));
+  }
   pop();
   return statics_ + boxes_ + out_;
 }

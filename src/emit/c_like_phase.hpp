@@ -203,6 +203,12 @@ class PhasePrinter {
     return kernel_.buffers[static_cast<size_t>(buffer)].scope == kernel::Scope::Lane;
   }
   void barrier();
+  // Whether all teams of a warp run a loop as often.
+  bool is_alike(const IntExpr& extent) const;
+  // The mask of the threads of a warp that come to this place together. Where all teams do, it is
+  // that of the whole warp: a mask that differs between threads takes a MATCH and a REDUX before
+  // every shuffle.
+  std::string threads_that_meet() const;
 
   // c_like_on_chip.cpp: without warps
   void combine_on_chip(const std::vector<Partial>& parts);
@@ -221,6 +227,8 @@ class PhasePrinter {
   void vector_loop(const Loop& s);
   void nested_body(const Loop& around, const std::vector<kernel::BlockAccesses>& blocks);
   void block(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses);
+  // Its loads stay at hand for the blocks after it.
+  void run_block(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses, bool is_last);
   // c_like_scan.cpp
   struct ScanText {
     int number = 0;  // of its names
@@ -338,6 +346,8 @@ class PhasePrinter {
   Vector vector_;
   std::map<const Store*, std::pair<std::string, DType>> wide_stores_;  // the array that collects its lanes
   int serial_depth_ = 0, names_ = 0;
+  bool reports_ = false;  // elements store errors: once, at the end
+  int apart_ = 0;         // statements around that not all teams of a warp may run, or not as often
   bool cluster_used_ = false;
   IntExpr shared_bytes_;
   bool uses_scratch_ = false;  // in memory, not in registers

@@ -131,7 +131,10 @@ void PhasePrinter::scan_warps(const Scan& s, const ScanText& text) {
   else
     line("{}<{}, {}, {}, {}, {}, {}>(x{}, {}, {}, {}, tw, {}, {}, {});", used_("scan_team"), width, warps,
          vector_.unroll, vector_.lanes, s.exclusive ? "true" : "false", type, n, carry, text.nothing,
-         width < 32 ? "team" : "0xffffffffu", meet, turn, join);
+         is_alike(vector_.loop->extent) ? threads_that_meet()
+         : width < 32                   ? "team"
+                                        : "0xffffffffu",
+         meet, turn, join);
   if (text.pair()) line("v{} = {}.value;", s.carry, carry);
 }
 

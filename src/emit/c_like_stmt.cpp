@@ -36,7 +36,9 @@ void PhasePrinter::statement(const Stmt& s) {
 void PhasePrinter::conditional(const If& s) {
   open(fmt::format("if ({})", value(s.condition)));
   push();
+  ++apart_;
   statements(s.body);
+  --apart_;
   pop();
   close();
 }
@@ -116,7 +118,11 @@ void PhasePrinter::store(const Store& s) {
   if (!s.access.scratch) text = to_memory(kernel_.params[static_cast<size_t>(s.access.array)].dtype, text);
   std::string condition = lanes ? "" : "t == 0";
   if (!mask.empty()) condition += (condition.empty() ? "" : " && ") + mask;
-  if (s.atomic)
+  const bool reports = lanes && !s.access.scratch && s.access.array == kernel_.error_param && !mask.empty();
+  // Branches between loads would keep the compiler from making these together.
+  if (reports)
+    line("failed = {} ? {} : failed;", condition, text), reports_ = true;
+  else if (s.atomic)
     join(s, condition, text);
   else
     line("{}{} = {};", condition.empty() ? "" : fmt::format("if ({}) ", condition), element(s.access), text);
@@ -179,10 +185,13 @@ void PhasePrinter::count_loop(const Loop& s, const char* pragma) {
   symbols_[s.var] = name;
   push();
   ++serial_depth_;
+  const bool apart = !is_alike(s.extent);
+  apart_ += apart;
   if (vector_.loop)
     nested_body(s, accesses_of(s).blocks);
   else
     statements(s.body);
+  apart_ -= apart;
   --serial_depth_;
   pop();
   close();
@@ -190,7 +199,16 @@ void PhasePrinter::count_loop(const Loop& s, const char* pragma) {
 
 void PhasePrinter::barrier() {
   if (takes_boxes_) return line("{}<{}>();", used_("team_barrier"), team_.threads);
-  if (team_.threads > 1) line("{}", as_.warps && team_.threads <= 32 ? "__syncwarp(team);" : as_.barrier);
+  if (team_.threads > 1)
+    line("{}", as_.warps && team_.threads <= 32 ? fmt::format("__syncwarp({});", threads_that_meet()) : as_.barrier);
+}
+
+bool PhasePrinter::is_alike(const IntExpr& extent) const {
+  return !extent.any_symbol([](Symbol s) { return !s.is_size(); });
+}
+
+std::string PhasePrinter::threads_that_meet() const {
+  return team_.threads < 32 && (team_.iterations() == 1 || apart_ > 0) ? "team" : "0xffffffffu";
 }
 
 // ---- reductions over the threads of the team
@@ -199,7 +217,7 @@ void PhasePrinter::barrier() {
 void PhasePrinter::shuffle(const Partial& p, int from, int to) {
   for (int d = from; d >= to; d /= 2) {
     const bool is_bool = p.t == DType::Bool || size_of(p.t) < 4;
-    const std::string mask = team_.threads < 32 ? "team" : "0xffffffffu";
+    const std::string mask = threads_that_meet();
     auto other = [&](const std::string& x, const std::string& type) {
       return is_bool && type == p.type ? fmt::format("({})__shfl_xor_sync({}, (int){}, {})", type, mask, x, d)
                                        : fmt::format("__shfl_xor_sync({}, {}, {})", mask, x, d);

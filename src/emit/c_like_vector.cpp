@@ -127,9 +127,13 @@ void PhasePrinter::vector_loop(const Loop& s) {
     nested_body(s, accesses_of(s).blocks);
     close();
   } else {
-    std::vector<const Stmt*> all;
-    for (const Stmt& inner : s.body) all.push_back(&inner);
-    block(all, accesses_of(s).blocks[0]);
+    const auto runs = kernel::blocks_of(kernel_, s);
+    for (size_t b = 0; b < runs.size(); ++b) {
+      push();
+      run_block(runs[b], accesses_of(s).blocks[b], b + 1 == runs.size());
+      pop();
+    }
+    for (const kernel::BlockAccesses& accesses : accesses_of(s).blocks) end_early(accesses.early);
   }
   close();
   if (vector_.peeled && !vector_.one_step) edge(s.body);
@@ -210,14 +214,19 @@ void PhasePrinter::open_group(bool check) {
 }
 
 void PhasePrinter::block(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses) {
-  const bool check = vector_.checked && !has_loops(*vector_.loop);
   push();
+  run_block(stmts, accesses, true);
+  end_early(accesses.early);
+  pop();
+}
+
+void PhasePrinter::run_block(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses,
+                             bool is_last) {
+  const bool check = vector_.checked && !has_loops(*vector_.loop);
   make_early(accesses.early, check);
   for (const kernel::FromLane& from : accesses.from) from_lane_[from.load] = from;
   groups(stmts, accesses, nullptr, nullptr);
-  if (vector_.peeled && vector_.one_step) edge(vector_.loop->body);
-  end_early(accesses.early);
-  pop();
+  if (is_last && vector_.peeled && vector_.one_step) edge(vector_.loop->body);
 }
 
 // The statements of every group of lanes at hand, and what the scan after them takes.

@@ -12,6 +12,7 @@ template <class T> struct Run { T value; unsigned restarts; };
 template <class T> struct Scaled { T value; T factor; };)"},
       {{"from_lane_before"},
        R"(template <class T> SMELT_INLINE T from_lane_before(unsigned mask, T x, int d, int width) {
+  if (width == 1) return x;
   union { T value; unsigned words[(sizeof(T) + 3) / 4]; } u;
   u.value = x;
 #pragma unroll
@@ -19,6 +20,7 @@ template <class T> struct Scaled { T value; T factor; };)"},
   return u.value;
 })"},
       {{"from_lane"}, R"(template <class T> SMELT_INLINE T from_lane(unsigned mask, T x, int lane, int width) {
+  if (width == 1) return x;
   union { T value; unsigned words[(sizeof(T) + 3) / 4]; } u;
   u.value = x;
 #pragma unroll

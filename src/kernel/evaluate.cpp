@@ -16,7 +16,12 @@
 namespace smelt::kernel {
 
 Evaluator::Evaluator(const Graph& graph, const std::vector<NodeId>& members, Builder& builder)
-    : graph_(graph), computes_(graph), members_(members.begin(), members.end()), builder_(builder) {}
+    : graph_(graph),
+      computes_(graph),
+      members_(members.begin(), members.end()),
+      builder_(builder),
+      integers_(builder),
+      anywhere_(builder.kernel()) {}
 
 static int add_param(Kernel& kernel, const Graph& graph, NodeId id, ParamKind kind) {
   const Node& node = graph.at(id);
@@ -51,7 +56,8 @@ void Evaluator::enter(std::vector<Stmt>* block, const Ranges* ranges) {
   block_ = block;
   ranges_ = *ranges;
   guard_ = kNoExpr;
-  known_.clear();
+  known_ = {};
+  integers_.forget();
 }
 
 ExprId Evaluator::value(NodeId id, const Index& index) {
@@ -64,13 +70,13 @@ ExprId Evaluator::value(NodeId id, const Index& index) {
   }
   std::string key = fmt::format("{}/{}", id, guard_);
   for (const IntExpr& i : index) key += "," + i.str();
-  auto it = known_.find(key);
-  if (it != known_.end()) return it->second;
+  auto it = known_.values.find(key);
+  if (it != known_.values.end()) return it->second;
   const ExprId ready = ready_ ? ready_(id, index) : kNoExpr;
-  if (ready != kNoExpr) return known_[key] = ready;
+  if (ready != kNoExpr) return known_.values[key] = ready;
   const ExprId result = compute(id, index);
   label(result, graph_.at(id));
-  known_[key] = result;
+  known_.values[key] = result;
   return result;
 }
 
@@ -96,6 +102,7 @@ ExprId Evaluator::value_or_anything(NodeId id, const Index& index) {
 
 // Views have the value of what they show, which has its label already.
 void Evaluator::label(ExprId value, const Node& node) {
+  value = integers_.computed(value);
   const Expr& e = builder_.at(value);
   if (node.label.empty() || e.is<Const>() || e.is<ReadLocal>() || builder_.loaded(value)) return;
   const bool in_program = node.origin.line && !node.origin.file;
@@ -137,6 +144,16 @@ static std::optional<IntExpr> index_operation(const Kernel& kernel, Op op, const
   return std::all_of(made->terms().begin(), made->terms().end(), modest) ? made : std::nullopt;
 }
 
+// An index that should lie within these; that is proved of the loops around, since guards hold
+// elsewhere.
+ExprId Evaluator::index(const IntExpr& value, const Between& within) {
+  const ExprId made = builder_.index(value);
+  if (!builder_.at(made).is<IndexValue>() || !within.within(all_of(DType::I32))) return made;
+  const auto low = static_cast<int64_t>(within.low), high = static_cast<int64_t>(within.high);
+  if (proves_le(low, value, ranges_) && proves_le(value, high, ranges_)) integers_.know(made, within);
+  return made;
+}
+
 ExprId Evaluator::compute(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
   const bool member = members_.count(id) > 0;
@@ -145,15 +162,20 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
     case NodeKind::Input: return load(id, index);
     case NodeKind::Constant: return builder_.constant(node.constant);
     case NodeKind::SizeValue: return builder_.index(node.size);
-    case NodeKind::Iota: return builder_.index(index[static_cast<size_t>(node.axes[0])]);
+    case NodeKind::Iota: {
+      const auto axis = static_cast<size_t>(node.axes[0]);
+      const auto extent = node.shape[axis].constant();
+      return this->index(index[axis], {0, static_cast<double>(extent.value_or(0)) - 1});
+    }
     case NodeKind::Random: return drawn(node, index);
     case NodeKind::Elementwise: {
       std::vector<ExprId> args;
       for (NodeId arg : node.args) args.push_back(value(arg, index));
-      if (const auto place = index_operation(builder_.kernel(), node.op, args, ranges_)) return builder_.index(*place);
-      return builder_.apply(node.op, std::move(args));
+      if (const auto place = index_operation(builder_.kernel(), node.op, args, ranges_))
+        return this->index(*place, integers_.range_of(builder_.apply(node.op, std::move(args))));
+      return integers_.apply(node.op, std::move(args));
     }
-    case NodeKind::Cast: return builder_.cast(value(node.args[0], index), node.dtype, node.wrap);
+    case NodeKind::Cast: return integers_.cast(value(node.args[0], index), node.dtype, node.wrap);
     case NodeKind::Reduce: {
       if (node.local) return local_reduction(id, index);
       if (const auto computed = computed_reductions_.find(id); computed != computed_reductions_.end())
@@ -224,8 +246,10 @@ void Evaluator::report_where(ExprId condition, int32_t code) {
     kernel.error_param = static_cast<int>(kernel.params.size());
     kernel.params.push_back(std::move(p));
   }
+  const ExprId where = both(guard_, condition);
+  if (!known_.reports.emplace(where, code).second) return;
   block_->push_back(builder_.store({false, kernel.error_param, {IntExpr(0)}},
-                                   builder_.constant(Scalar::of_int(DType::I32, code)), both(guard_, condition)));
+                                   builder_.constant(Scalar::of_int(DType::I32, code)), where));
 }
 
 ExprId Evaluator::both(ExprId a, ExprId b) {
@@ -318,9 +342,10 @@ ExprId Evaluator::row_of(NodeId id, NodeId indices, const Index& at, const IntEx
   if (mode == GatherMode::Wrap && builder_.dtype(raw) == DType::U64)
     raw = builder_.apply(Op::Mod, {raw, builder_.cast(size, DType::U64)});
   raw = builder_.cast(raw, DType::I64);
-  if (mode == GatherMode::Wrap) return builder_.apply(Op::Mod, {raw, size});
+  if (mode == GatherMode::Wrap) return integers_.apply(Op::Mod, {raw, size});
   if (mode == GatherMode::Clamp || mode == GatherMode::Drop) return raw;
-  // As in Python, -1 is the last element.
+  // As in Python, -1 is the last element. In 64 bits, which compilers see through best.
+  if (anywhere_.of(raw).low >= 0) return raw;
   return builder_.apply(Op::Where, {builder_.apply(Op::Lt, {raw, zero}), builder_.apply(Op::Add, {raw, size}), raw});
 }
 
@@ -329,8 +354,14 @@ ExprId Evaluator::is_below(ExprId value, const IntExpr& extent) {
                                   builder_.apply(Op::Lt, {value, builder_.index(extent)})});
 }
 
+// Whether it is such an index whatever the data are.
+bool Evaluator::is_always_below(ExprId value, const IntExpr& extent) {
+  const auto rows = extent.constant();
+  return rows && anywhere_.of(value).within({0, static_cast<double>(*rows) - 1});
+}
+
 void Evaluator::report_row(NodeId id, ExprId row, const IntExpr& extent) {
-  if (graph_.at(id).gather != GatherMode::Check) return;
+  if (graph_.at(id).gather != GatherMode::Check || is_always_below(row, extent)) return;
   report_where(builder_.apply(Op::Or, {builder_.apply(Op::Lt, {row, builder_.index(0)}),
                                        builder_.apply(Op::Ge, {row, builder_.index(extent)})}),
                code_of(id));
@@ -345,17 +376,22 @@ int32_t Evaluator::code_of(NodeId gather) {
 }
 
 IntExpr Evaluator::as_index(ExprId value, const IntExpr& extent) {
+  if (is_always_below(value, extent)) return known_index(value, extent);
   const ExprId clamped =
       builder_.apply(Op::Max, {builder_.apply(Op::Min, {value, builder_.index(extent - 1)}), builder_.index(0)});
   return known_index(clamped, extent);
 }
 
 IntExpr Evaluator::known_index(ExprId value, const IntExpr& extent) {
+  if (const auto found = known_.places.find(value); found != known_.places.end() && found->second.first == extent)
+    return found->second.second;
   const LocalId local = builder_.new_local(DType::I64, false);
   block_->push_back(let(local, value));
   builder_.kernel().index_locals.push_back({local, extent});
   ranges_[Symbol::local(local)] = {0, extent - 1};
-  return IntExpr::symbol(Symbol::local(local));
+  const IntExpr place = IntExpr::symbol(Symbol::local(local));
+  known_.places.insert_or_assign(value, std::pair{extent, place});
+  return place;
 }
 
 }  // namespace smelt::kernel

@@ -6,12 +6,15 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "kernel/build.hpp"
+#include "kernel/integers.hpp"
 #include "schedule/computing.hpp"
 #include "schedule/views.hpp"
 
@@ -94,15 +97,19 @@ class Evaluator {
   Extreme unrolled(const Node& node, const Index& at, size_t from, const IntExpr& position, Extreme so_far);
   ExprId guard_condition(const std::vector<schedule::Guard>& guards);
   ExprId both(ExprId a, ExprId b);
+  bool is_always_below(ExprId value, const IntExpr& extent);
   void report_where(ExprId condition, int32_t code);
   int32_t code_of(NodeId gather);  // that its check stores
   ExprId compute(NodeId id, const Index& index);
+  ExprId index(const IntExpr& value, const Between& within);
   void label(ExprId value, const Node& node);
 
   const Graph& graph_;
   const schedule::Computing computes_;
   std::unordered_set<NodeId> members_;
   Builder& builder_;
+  Integers integers_;       // of the current block
+  IntegerRanges anywhere_;  // what holds in elements too that are not there
   std::map<NodeId, int> inputs_, outputs_;
   std::map<NodeId, ExprId> reductions_;
   std::map<NodeId, ReductionAt> computed_reductions_;
@@ -113,8 +120,13 @@ class Evaluator {
   ScanAt scan_;
   bool clamp_ = false;
   ExprId guard_ = kNoExpr;
-  int64_t repeated_ = 1;                           // how often what is evaluated now is in the kernel
-  std::unordered_map<std::string, ExprId> known_;  // within the current block
+  int64_t repeated_ = 1;  // how often what is evaluated now is in the kernel
+  struct InBlock {
+    std::unordered_map<std::string, ExprId> values;
+    std::map<ExprId, std::pair<IntExpr, IntExpr>> places;  // of values as indices: the extent, and the name
+    std::set<std::pair<ExprId, int32_t>> reports;          // conditions, and the codes that they store
+  };
+  InBlock known_;  // within the current block
 };
 
 }  // namespace smelt::kernel

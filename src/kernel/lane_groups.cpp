@@ -65,7 +65,8 @@ bool LaneGroups::divisible(const IntExpr& e, int64_t n, std::optional<Symbol> va
 }
 
 std::optional<int> LaneGroups::step(const IntExpr::Atom& a, std::vector<IntExpr>& when) const {
-  if (a.symbol) return a.symbol == loop_->var ? std::optional(1) : std::nullopt;
+  if (a.symbol == loop_->var) return 1;
+  if (a.symbol) return a.symbol->is_local() && is_same(a.symbol->local_id(), when) ? std::optional(0) : std::nullopt;
   const auto inner = step(a.a, when);
   if (a.kind == AtomKind::Min || a.kind == AtomKind::Max)
     return inner == 0 && step(a.b, when) == 0 ? std::optional(0) : std::nullopt;
@@ -93,6 +94,24 @@ std::optional<int> LaneGroups::step(const IntExpr& e, std::vector<IntExpr>& when
   }
   if (total < -1 || total > 1) return std::nullopt;
   return static_cast<int>(total);
+}
+
+bool LaneGroups::is_same(LocalId id, std::vector<IntExpr>& when) const {
+  const LocalUses& local = uses_.local(id);
+  if (!local.per_column && !local.vectors.count(loop_)) return true;
+  const ExprId named = uses_.named[static_cast<size_t>(id)];
+  return named != kNoExpr && is_one(named, when);
+}
+
+bool LaneGroups::is_one(ExprId id, std::vector<IntExpr>& when) const {
+  const Expr& e = kernel_.at(id);
+  const auto* read = e.get_if<ReadLocal>();
+  const auto* load = e.get_if<Load>();
+  if (read && !is_same(read->local, when)) return false;
+  bool one = !e.is<Random>() && !(load && load->mask != kNoExpr);
+  for_each_index(e, [&](const IntExpr& i) { one = one && step(i, when) == 0; });
+  for_each_operand(e, [&](ExprId operand) { one = one && is_one(operand, when); });
+  return one;
 }
 
 bool LaneGroups::same(ExprId id, std::vector<IntExpr>& when) const {

@@ -51,6 +51,9 @@ class LaneGroups {
 
  private:
   std::optional<int> step(const IntExpr::Atom& a, std::vector<IntExpr>& when) const;
+  // Whether all lanes have one value of a local, or of an expression whatever it is.
+  bool is_same(LocalId id, std::vector<IntExpr>& when) const;
+  bool is_one(ExprId id, std::vector<IntExpr>& when) const;
 
   const Kernel& kernel_;
   const PhaseUses& uses_;

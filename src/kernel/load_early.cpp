@@ -110,7 +110,7 @@ class EarlyLoads {
     if (!has_scans(loop.body)) return nested(loop, vector);
     // What a scan needs, and what only follows it: all under way together.
     made.early = formed(early_loads(all, vector), vector);
-    for (const Block& run : blocks_of(loop)) made.blocks.push_back({{}, from_lanes(run, made.early, vector)});
+    for (const Block& run : blocks_of(kernel_, loop)) made.blocks.push_back({{}, from_lanes(run, made.early, vector)});
   }
 
   // A Vector loop without scans, or a loop inside of one.
@@ -128,11 +128,28 @@ class EarlyLoads {
       if (vector.shape.count() == 1) forms_[inner].batch = batch_of(*inner);
     }
     LoopAccesses& made = forms_[&loop];
-    for (const Block& run : blocks_of(loop)) {
-      std::vector<EarlyLoad> early = formed(early_loads(run, vector), vector);
+    std::set<ExprId> before;  // loads that a later run has from an earlier one
+    for (const Block& run : blocks_of(kernel_, loop)) {
+      const auto is_new = [&](ExprId id, const Load&) { return before.count(id) == 0; };
+      std::vector<EarlyLoad> early = formed(early_loads(run, vector, is_new), vector);
+      if (!places_.empty() && !fits(early, vector)) early.clear();
+      for (const EarlyLoad& e : early) before.insert(e.load);
       std::vector<FromLane> from = from_lanes(run, early, vector);
       made.blocks.push_back({std::move(early), std::move(from)});
+      for (const Stmt* s : run)
+        if (const auto* let = s->get_if<Let>()) places_.insert(let->local);
     }
+    places_.clear();
+  }
+
+  // What is read at places that the data names, of all elements of a thread: as much as its
+  // registers take.
+  bool fits(const std::vector<EarlyLoad>& early, const Vector& vector) const {
+    constexpr int64_t kMostBytes = 256;
+    int64_t bytes = 0;
+    for (const EarlyLoad& e : early)
+      bytes += vector.shape.count() * std::max(1, size_of(kernel_.dtype_of(kernel_.at(e.load).get<Load>().access)));
+    return !vector.shape.peeled && bytes <= kMostBytes;
   }
 
   // A loop that stores on the way: what many of its iterations read is loaded first. The compiler
@@ -202,18 +219,18 @@ class EarlyLoads {
     if (uses_.stored[array] || kernel_.params[array].kind == ParamKind::Scalar) return false;
     const std::vector<int>& on = uses_.dependencies_of(id);
     const bool depends = std::any_of(on.begin(), on.end(), [&](int resource) {
-      return uses_.is_local(resource) && uses_.local(resource).vectors.count(&vector.loop);
+      return uses_.is_local(resource) && uses_.local(resource).vectors.count(&vector.loop) && !places_.count(resource);
     });
     return !depends && vector.groups.varies(id) && !is_of_column(id, vector);
   }
 
-  // Sums of matrix units that neighbours take from shared scratch: one by one they would come from
-  // a quarter of its banks.
+  // What neighbours take from shared scratch: one by one, words would come from a quarter of its
+  // banks, and bytes take an instruction each.
   bool is_group_of_scratch(ExprId id, const Load& load, const Vector& vector) {
     const ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(load.access.array)];
-    return !kernel_.fragments.empty() && vector.shape.lanes > 1 && !vector.shape.peeled && load.mask == kNoExpr &&
-           buffer.scope != Scope::Lane && !buffer.swizzled && !stores_to_scratch(vector.loop) &&
-           step_of(id, vector) > 0;
+    return (!kernel_.fragments.empty() || size_of(buffer.dtype) < 4) && vector.shape.lanes > 1 &&
+           !vector.shape.peeled && load.mask == kNoExpr && buffer.scope != Scope::Lane && !buffer.swizzled &&
+           !stores_to_scratch(vector.loop) && step_of(id, vector) > 0;
   }
 
   // A load under a mask that holds for all lanes of a group or for none, and gives 0 there, as
@@ -267,7 +284,7 @@ class EarlyLoads {
       EarlyLoad early{.load = id, .step = step_of(id, vector)};
       // The compiler takes a load out of a loop that it does not change in, but no inline assembly.
       const bool stays = !serial_.empty() && !found_.offsets.of(id).mentions(serial_.back());
-      early.lasting = early.step > 0 && !access.scratch &&
+      early.lasting = early.step > 0 && !access.scratch && places_.empty() &&
                       vector.shape.lanes * size_of(kernel_.dtype_of(access)) >= 16 && !stays && !computes_much_;
       if (early.step == 0) early.from = from_lane(id, made, vector);
       early.shared = early.step == 0 && !early.from && lanes_read_one(id, vector);
@@ -329,6 +346,7 @@ class EarlyLoads {
   const bool computes_much_;  // nothing is gained from how caches treat what is read
   SymbolsAround around_;
   std::set<ExprId> held_;       // so far
+  std::set<int> places_;        // locals that the runs before of the loop at hand have named
   std::vector<Symbol> serial_;  // variables of the loops inside of the Vector loop at hand
   int depth_ = 0;               // of loops and conditions around Vector loops
   Forms forms_;

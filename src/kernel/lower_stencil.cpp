@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/check.hpp"
+#include "kernel/lane_forms.hpp"
 #include "kernel/lower_stencil.hpp"
 
 namespace smelt::kernel {
@@ -20,8 +21,8 @@ using schedule::Ring;
 using schedule::RingPlace;
 using schedule::Stencil;
 
-// Elements of a line of the cache and of a page, of 4 bytes: multiples of those of longer ones.
-static constexpr int64_t kLineElements = 16, kPage = 1024;
+// Elements of a page, of 4 bytes: a multiple of those of longer ones.
+static constexpr int64_t kPage = 1024;
 
 static int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 

@@ -7,7 +7,10 @@
 //     for each element
 //     serial %x over the tile's rows, vector %i over its columns:  out[...] = f(turned[%i, %x] or, when turned, [%x, %i], ...)
 //
-// On a GPU the team goes over a whole tile in one vector loop; %y and %x are parts of %i.
+// On a GPU the team goes over a whole tile in one vector loop; %y and %x are parts of %i, and so is
+// the place in a unit of several elements, which is not turned (the channels of a pixel).
+#include <numeric>
+
 #include "base/check.hpp"
 #include "kernel/lower_pointwise.hpp"
 #include "kernel/walk.hpp"
@@ -26,16 +29,17 @@ constexpr int kRowsAhead = 16;  // of a tile, by which rows are fetched into the
 
 // One pass over the elements of a tile: the values of both variables, and their ranges.
 struct TilePass {
-  IntExpr outer, inner;
+  IntExpr outer, inner, part;  // `part`: of a unit
   Ranges ranges;
 };
 
 // Tiles along an axis, at most `side` long, so that the last one is not much shorter than the
 // others; they begin at sectors of memory where its rows do.
-int64_t even_side(int64_t side, const IntExpr& extent, int size) {
+int64_t even_side(int64_t side, const IntExpr& extent, int64_t size) {
   const auto known = extent.constant();
   if (!known || *known == 0) return side;
-  const int64_t tiles = (*known + side - 1) / side, sector = *known * size % 32 == 0 ? 32 / size : 1;
+  const int64_t tiles = (*known + side - 1) / side,
+                sector = *known * size % 32 == 0 ? 32 / std::gcd(size, int64_t{32}) : 1;
   return std::min(side, ((*known + tiles - 1) / tiles + sector - 1) / sector * sector);
 }
 
@@ -51,21 +55,23 @@ bool divides(int64_t tile, const IntExpr& extent) {
 std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placement& placement,
                                                   const std::vector<std::pair<int, int>>& buffers) {
   const auto& axes = domain().axes;
-  const Axis& columns = axes.back();
+  const Axis& columns = axes[schedule::tiled_columns(schedule_)];
   const Axis& rows = axes[static_cast<size_t>(schedule_.across_axis)];
+  const int64_t unit = schedule_.unit;
   const IntExpr lane = IntExpr::symbol(kLane);
   auto pass = [&](Symbol var, const IntExpr& outer, const IntExpr& inner) {
     Ranges ranges = placement.ranges;
     if (!on_gpu()) {
       ranges[kLane] = {0, inner - 1};
       ranges[var] = {0, outer - 1};
-      return TilePass{IntExpr::symbol(var), lane, ranges};
+      return TilePass{IntExpr::symbol(var), lane, 0, ranges};
     }
-    ranges[kLane] = {0, outer * inner - 1};
-    return TilePass{floordiv(lane, inner, ranges), mod(lane, inner, ranges), ranges};
+    ranges[kLane] = {0, outer * inner * unit - 1};
+    return TilePass{floordiv(lane, inner * unit, ranges), mod(floordiv(lane, unit, ranges), inner, ranges),
+                    mod(lane, unit, ranges), ranges};
   };
   auto loops = [&](Symbol var, const IntExpr& outer, const IntExpr& inner, std::vector<Stmt> element) {
-    if (on_gpu()) return single(vector(outer * inner, std::move(element)));
+    if (on_gpu()) return single(vector(outer * inner * unit, std::move(element)));
     std::vector<Stmt> made = in_loops({{var, outer}}, single(vector(inner, std::move(element))));
     // Rows of a tile are on pages of their own, where the processor fetches nothing ahead.
     if (Loop* rows = loop_of(made[0], LoopKind::Serial)) rows->ahead = kRowsAhead;
@@ -83,18 +89,23 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
   computing.ranges = main_pass.ranges;
   computing.place(rows.var, tile.rows.first + main_pass.outer);
   computing.place(columns.var, tile.columns.first + main_pass.inner);
+  if (unit > 1) {
+    reading.place(axes.back().var, read_pass.part);
+    computing.place(axes.back().var, main_pass.part);
+  }
   for (size_t r = 0; r < buffers.size(); ++r) {
     const schedule::Read& read = schedule_.staged[r];
     const auto [buffer, turned] = buffers[r];
     std::vector<Stmt> element;
     evaluator_.enter(&element, &reading.ranges);
     const ExprId value = evaluator_.value(read.node, reading.at(read.index));
-    element.push_back(builder_.store({true, buffer, {read_pass.outer, read_pass.inner}}, value));
+    element.push_back(
+        builder_.store({true, buffer, {read_pass.outer, read_pass.inner * unit + read_pass.part}}, value));
     append(body, loops(Symbol::loop("y"), tile.columns.length, tile.rows.length, std::move(element)));
     if (turned >= 0) body.push_back(Turn{turned, buffer});
-    staged.emplace_back(computing.at(read.index), turned < 0
-                                                      ? Access{true, buffer, {main_pass.inner, main_pass.outer}}
-                                                      : Access{true, turned, {main_pass.outer, main_pass.inner}});
+    staged.emplace_back(computing.at(read.index),
+                        turned < 0 ? Access{true, buffer, {main_pass.inner, main_pass.outer * unit + main_pass.part}}
+                                   : Access{true, turned, {main_pass.outer, main_pass.inner}});
   }
 
   evaluator_.set_redirect([&](NodeId id, const Index& index) -> std::optional<Access> {
@@ -110,18 +121,20 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
 
 void PointwiseLowering::tiles() {
   const auto& axes = domain().axes;
-  const Axis& columns = axes.back();
+  const Axis& columns = axes[schedule::tiled_columns(schedule_)];
   const Axis& rows = axes[static_cast<size_t>(schedule_.across_axis)];
-  int size = 8;
-  for (const schedule::Read& read : schedule_.staged) size = std::min(size, size_of(graph_.at(read.node).dtype));
+  const int64_t unit = schedule_.unit;
+  int64_t size = 8;
+  for (const schedule::Read& read : schedule_.staged)
+    size = std::min<int64_t>(size, size_of(graph_.at(read.node).dtype));
   const auto side_of = [&](const Axis& axis) {
-    return on_gpu() ? even_side(schedule_.tile, axis.extent, size) : schedule_.tile;
+    return on_gpu() ? even_side(schedule_.tile, axis.extent, size * unit) : schedule_.tile;
   };
   const int64_t down = side_of(rows), across = side_of(columns);
   Grid grid;
   Placement placement;
   for (const Axis& axis : axes)
-    if (&axis != &columns && &axis != &rows) grid.add(axis.var, axis.extent);
+    if (&axis != &columns && &axis != &rows && (unit == 1 || &axis != &axes.back())) grid.add(axis.var, axis.extent);
   const Symbol tr = Symbol::loop("tr"), tc = Symbol::loop("tc");
   grid.add_pieces(tr, rows.extent, down);
   grid.add_pieces(tc, columns.extent, across);
@@ -133,7 +146,7 @@ void PointwiseLowering::tiles() {
   for (const schedule::Read& read : schedule_.staged) {
     const DType memory = graph_.at(read.node).dtype, t = on_gpu() ? memory : compute_type(memory);
     const bool turns = !on_gpu() && !schedule_.plain && (size_of(t) == 4 || size_of(t) == 8);
-    const int buffer = add_scratch(t, {across, turns ? down : schedule::staged_row(down, t)});
+    const int buffer = add_scratch(t, {across, turns ? down : schedule::staged_row(down, t, unit)});
     buffers.emplace_back(buffer, turns ? add_scratch(t, {across, down}) : -1);
   }
   std::vector<Stmt> body;
@@ -151,7 +164,7 @@ void PointwiseLowering::tiles() {
     body.push_back(If{is_whole, through_tile(whole, placement, buffers)});
     body.push_back(If{is_cut, through_tile(any, placement, buffers)});
   }
-  add_phase(grid.extent(), std::move(body), down * across);
+  add_phase(grid.extent(), std::move(body), down * across * unit);
 }
 
 }  // namespace smelt::kernel

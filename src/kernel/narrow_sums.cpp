@@ -10,87 +10,28 @@
 #include <vector>
 
 #include "kernel/conditions.hpp"
+#include "kernel/integer_ranges.hpp"
 #include "kernel/rewrite.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
 
-// What an integer lies between. Doubles: sums past 2^53 fit no narrow type anyway.
-struct Between {
-  double low = 0, high = 0;
-  bool within(const Between& b) const { return b.low <= low && high <= b.high; }
-};
-
-Between all_of(DType t) {
-  if (is_bool(t)) return {0, 1};
-  return {static_cast<double>(min_int(t)), static_cast<double>(max_int(t))};
+// The bytes of the widest lanes that a value comes from.
+int width_of(const Kernel& kernel, ExprId id, int depth = 0) {
+  constexpr int kDeepest = 12;
+  const Expr& e = kernel.at(id);
+  if (e.is<Const>()) return 1;
+  int widest = is_bool(e.dtype) ? 1 : size_of(e.dtype);
+  if (depth == kDeepest) return widest;
+  const auto* cast = e.get_if<Cast>();
+  if (cast && !is_float(kernel.at(cast->x).dtype)) return width_of(kernel, cast->x, depth + 1);
+  if (const auto* apply = e.get_if<Apply>()) {
+    widest = 1;
+    for (const ExprId arg : apply->args) widest = std::max(widest, width_of(kernel, arg, depth + 1));
+  }
+  return widest;
 }
-
-Between joined(const Between& a, const Between& b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
-
-Between product(const Between& a, const Between& b) {
-  const auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
-  return {low, high};
-}
-
-// The values of expressions: what they lie between, and how wide the lanes are that they come from.
-class Values {
- public:
-  explicit Values(const Kernel& kernel) : kernel_(kernel) {}
-
-  // The expression is an integer or a bool.
-  Between of(ExprId id, int depth = 0) const {
-    const Expr& e = kernel_.at(id);
-    const Between all = all_of(e.dtype);
-    if (const auto* constant = e.get_if<Const>()) {
-      const double value = constant->value.as_double();
-      return {value, value};
-    }
-    if (depth == kDeepest) return all;
-    Between found = all;
-    if (const auto* cast = e.get_if<Cast>()) {
-      if (!is_float(kernel_.at(cast->x).dtype)) found = of(cast->x, depth + 1);
-    } else if (const auto* apply = e.get_if<Apply>()) {
-      found = of(*apply, all, depth + 1);
-    }
-    return found.within(all) ? found : all;
-  }
-
-  // The bytes of the widest lanes.
-  int width(ExprId id, int depth = 0) const {
-    const Expr& e = kernel_.at(id);
-    if (e.is<Const>()) return 1;
-    int widest = is_bool(e.dtype) ? 1 : size_of(e.dtype);
-    if (depth == kDeepest) return widest;
-    const auto* cast = e.get_if<Cast>();
-    if (cast && !is_float(kernel_.at(cast->x).dtype)) return width(cast->x, depth + 1);
-    if (const auto* apply = e.get_if<Apply>()) {
-      widest = 1;
-      for (const ExprId arg : apply->args) widest = std::max(widest, width(arg, depth + 1));
-    }
-    return widest;
-  }
-
- private:
-  static constexpr int kDeepest = 12;
-
-  Between of(const Apply& e, const Between& all, int depth) const {
-    if (is_float(kernel_.at(e.args.back()).dtype)) return all;
-    const auto arg = [&](size_t n) { return of(e.args[n], depth); };
-    switch (e.op) {
-      case Op::Add: return {arg(0).low + arg(1).low, arg(0).high + arg(1).high};
-      case Op::Sub: return {arg(0).low - arg(1).high, arg(0).high - arg(1).low};
-      case Op::Mul: return product(arg(0), arg(1));
-      case Op::Where: return joined(arg(1), arg(2));
-      case Op::Max: return {std::max(arg(0).low, arg(1).low), std::max(arg(0).high, arg(1).high)};
-      case Op::Min: return {std::min(arg(0).low, arg(1).low), std::min(arg(0).high, arg(1).high)};
-      default: return all;
-    }
-  }
-
-  const Kernel& kernel_;
-};
 
 // The sums of a phase: integer locals that start from 0 and are added to, and the scratch buffers
 // that these are kept in between.
@@ -102,7 +43,7 @@ class SumsOfPhase {
         phase_(phase),
         elsewhere_(std::move(elsewhere)),
         around_(kernel),
-        values_(kernel),
+        ranges_(kernel),
         rewriter_(kernel) {}
 
   bool run() {
@@ -290,7 +231,7 @@ class SumsOfPhase {
       for (const Key key : members) types_[key] = *type;
   }
 
-  std::optional<DType> narrowest(Key sum, const std::set<Key>& members, int below) const {
+  std::optional<DType> narrowest(Key sum, const std::set<Key>& members, int below) {
     const bool shared = std::any_of(members.begin(), members.end(), [&](Key key) { return shared_.count(key) > 0; });
     Between total;
     int width = 1;
@@ -301,10 +242,10 @@ class SumsOfPhase {
       double times = 1;
       for (size_t n = *begins; n < add.path.size(); ++n)
         if (n + 1 < add.path.size() || !add.own || shared) times *= loops_[add.path[n]].times;
-      const Between value = values_.of(add.value);
+      const Between value = ranges_.of(add.value);
       total.low += times * std::min(0., value.low);
       total.high += times * std::max(0., value.high);
-      width = std::max(width, std::min(values_.width(add.value), 4));
+      width = std::max(width, std::min(width_of(kernel_, add.value), 4));
     }
     for (const auto& [narrow, natural] :
          {std::pair{DType::I8, DType::U8}, {DType::I16, DType::U16}, {DType::I32, DType::U32}}) {
@@ -396,7 +337,9 @@ class SumsOfPhase {
     if (const auto found = narrow_.find(value); found != narrow_.end()) return found->second;
     value = rewriter_(value);
     const auto* cast = kernel_.at(value).get_if<Cast>();
-    if (cast && !is_float(kernel_.at(cast->x).dtype)) value = cast->x;
+    const bool is_same =
+        cast && !is_float(kernel_.at(cast->x).dtype) && ranges_.of(cast->x).within(all_of(kernel_.at(value).dtype));
+    if (is_same) value = cast->x;
     return kernel_.at(value).dtype == type ? value : made({type, Cast{value, true}});
   }
 
@@ -406,7 +349,7 @@ class SumsOfPhase {
   Phase& phase_;
   const std::set<LocalId> elsewhere_;
   SymbolsAround around_;
-  const Values values_;
+  IntegerRanges ranges_;
   Rewriter rewriter_;
   Path path_;
   std::vector<Around> loops_;

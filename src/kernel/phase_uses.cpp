@@ -32,8 +32,69 @@ bool stores_to_scratch(const Loop& loop) {
 bool has_scans(const std::vector<Stmt>& body) { return has<Scan>(body); }
 bool has_each(const std::vector<Stmt>& body) { return has<Each>(body); }
 
+// Whether neighbours of a Vector loop read neighbours at a place that the data names: elements of a
+// row.
+static bool reads_rows_there(const Kernel& kernel, const Loop& loop) {
+  const auto is_named = [&](Symbol s) {
+    return std::any_of(kernel.index_locals.begin(), kernel.index_locals.end(),
+                       [&](const IndexLocal& l) { return Symbol::local(l.local) == s; });
+  };
+  return std::any_of(loop.body.begin(), loop.body.end(), [&](const Stmt& s) {
+    return any_below(kernel, expressions(s), [&](const Expr& e) {
+      const auto* load = e.get_if<Load>();
+      return load && load->mask == kNoExpr && !load->access.index.empty() &&
+             load->access.index.back().mentions(loop.var) &&
+             any_index(e, [&](const IntExpr& i) { return i.any_symbol(is_named); });
+    });
+  });
+}
+
+// Where statements read at indices that ones of the same run name: those before that.
+static std::vector<std::vector<const Stmt*>> runs_of_places(const Kernel& kernel, const Loop& loop) {
+  std::vector<std::vector<const Stmt*>> runs(1);
+  std::set<Symbol> named;
+  const auto reads_there = [&](const Stmt& s) {
+    return any_below(kernel, expressions(s), [&](const Expr& e) {
+      return e.is<Load>() && any_index(e, [&](const IntExpr& i) {
+               return i.any_symbol([&](Symbol symbol) { return named.count(symbol) > 0; });
+             });
+    });
+  };
+  for (const Stmt& s : loop.body) {
+    if (!named.empty() && reads_there(s)) {
+      runs.emplace_back();
+      named.clear();
+    }
+    runs.back().push_back(&s);
+    const auto* let = s.get_if<Let>();
+    const auto is_it = [&](const IndexLocal& l) { return let && l.local == let->local; };
+    if (std::any_of(kernel.index_locals.begin(), kernel.index_locals.end(), is_it))
+      named.insert(Symbol::local(let->local));
+  }
+  return runs;
+}
+
+std::vector<std::vector<const Stmt*>> blocks_of(const Kernel& kernel, const Loop& loop) {
+  const auto is_simple = [](const Stmt& s) { return s.is<Let>() || s.is<Assign>() || s.is<Store>(); };
+  if (loop.lanes > 1 && !kernel.index_locals.empty() && kernel.dialect != Dialect::PlainThread &&
+      std::all_of(loop.body.begin(), loop.body.end(), is_simple) && reads_rows_there(kernel, loop))
+    return runs_of_places(kernel, loop);
+  std::vector<std::vector<const Stmt*>> blocks;
+  std::vector<const Stmt*> run;
+  for (const Stmt& s : loop.body) {
+    if (s.is<Scan>() || (s.is<Loop>() && !run.empty())) {
+      blocks.push_back(std::move(run));
+      run = {};
+    }
+    if (!s.is<Scan>() && !s.is<Loop>()) run.push_back(&s);
+  }
+  if (!run.empty() || loop.body.empty()) blocks.push_back(std::move(run));
+  return blocks;
+}
+
 PhaseUses::PhaseUses(const Kernel& kernel, const Phase& phase)
     : locals(kernel.locals.size()),
+      named(kernel.locals.size(), kNoExpr),
       buffers(kernel.buffers.size()),
       stored(kernel.params.size(), false),
       uses(kernel.exprs.size(), 0),
@@ -106,7 +167,12 @@ void PhaseUses::expression(ExprId root, const Loop* vector) {
 void PhaseUses::block(const std::vector<Stmt>& body, const Loop* vector) {
   ++block_;
   const auto at = [&](LocalId id) -> LocalUses& { return locals[static_cast<size_t>(id)]; };
+  std::set<const Stmt*> first;  // of runs
+  if (vector && &vector->body == &body)
+    for (const auto& run : blocks_of(kernel_, *vector))
+      if (!run.empty()) first.insert(run.front());
   for (const Stmt& s : body) {
+    if (first.count(&s)) ++block_;
     for_each_expression(s, [&](ExprId id) { expression(id, vector); });
     const auto given = [&](LocalId id) {
       note_local(id, vector);
@@ -118,7 +184,8 @@ void PhaseUses::block(const std::vector<Stmt>& body, const Loop* vector) {
           ++block_;
         },
         [&](const If& branch) { block(branch.body, vector); }, [&](const Each& each) { block(each.body, vector); },
-        [&](const Let& let) { given(let.local); }, [&](const Assign& assign) { given(assign.local); },
+        [&](const Let& let) { given(let.local), named[static_cast<size_t>(let.local)] = let.value; },
+        [&](const Assign& assign) { given(assign.local); },
         [&](const Store& store) {
           for (const Access* to : {&store.access, store.cursor ? &*store.cursor : nullptr}) {
             if (!to) continue;

@@ -13,6 +13,11 @@ bool stores_to_scratch(const Loop& loop);
 bool has_scans(const std::vector<Stmt>& body);
 bool has_each(const std::vector<Stmt>& body);
 
+// Runs of statements of a Vector loop, or of a loop inside of one, between loops and scans: each is
+// a block. What reads at places that the data names begins one too, so that the places of all
+// elements are there before.
+std::vector<std::vector<const Stmt*>> blocks_of(const Kernel& kernel, const Loop& loop);
+
 struct LocalUses {
   std::set<const Loop*> vectors;  // the Vector loops that give it a value
   std::set<const Loop*> readers;  // and those that read it
@@ -50,6 +55,7 @@ struct PhaseUses {
   bool keeps_nothing(const Loop& loop) const;
 
   std::vector<LocalUses> locals;
+  std::vector<ExprId> named;  // of locals: what a Let names; kNoExpr for the others
   std::vector<ScratchUses> buffers;
   std::vector<bool> stored;                     // params
   std::vector<int> uses;                        // of expressions: how many

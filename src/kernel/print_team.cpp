@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernel/shape_loops.hpp"
+#include "kernel/phase_uses.hpp"
 #include "kernel/team_forms.hpp"
 #include "kernel/text.hpp"
 
@@ -65,7 +65,7 @@ std::string at_once_text(const Kernel& kernel, const Loop& loop, const LoopAcces
   const auto run = [](const std::string& first, size_t count) {
     return fmt::format("{} and the {} after it", first, count - 1);
   };
-  const auto blocks = blocks_of(loop);
+  const auto blocks = blocks_of(kernel, loop);
   for (size_t b = 0; b < blocks.size() && b < accesses.blocks.size(); ++b) {
     const auto stored = [&](int n) {
       return access_text(kernel, blocks[b][static_cast<size_t>(n)]->get<Store>().access);

@@ -192,18 +192,18 @@ class Shaping {
 
 // No load is made early, no access at once, until a pass finds such; passes whose result is not
 // proved leave this.
-std::vector<LoopAccesses> plain_accesses(const Loop& loop, size_t variants) {
+std::vector<LoopAccesses> plain_accesses(const Kernel& kernel, const Loop& loop, size_t variants) {
   LoopAccesses plain;
-  plain.blocks.resize(blocks_of(loop).size());
+  plain.blocks.resize(blocks_of(kernel, loop).size());
   return std::vector<LoopAccesses>(variants, plain);
 }
 
-void set_forms(Loop& loop, TeamForms forms, size_t variants) {
-  forms.accesses = plain_accesses(loop, variants);
+void set_forms(const Kernel& kernel, Loop& loop, TeamForms forms, size_t variants) {
+  forms.accesses = plain_accesses(kernel, loop, variants);
   loop.team = std::make_shared<const TeamForms>(std::move(forms));
   for_each_stmt(loop.body, [&](Stmt& s) {
     auto* inner = s.get_if<Loop>();
-    if (inner) inner->team = std::make_shared<const TeamForms>(TeamForms{{}, plain_accesses(*inner, variants)});
+    if (inner) inner->team = std::make_shared<const TeamForms>(TeamForms{{}, plain_accesses(kernel, *inner, variants)});
   });
 }
 
@@ -225,20 +225,6 @@ bool is_multiple(const IntExpr& condition) {
          terms[0].atoms[0]->kind == AtomKind::Mod;
 }
 
-std::vector<std::vector<const Stmt*>> blocks_of(const Loop& loop) {
-  std::vector<std::vector<const Stmt*>> blocks;
-  std::vector<const Stmt*> run;
-  for (const Stmt& s : loop.body) {
-    if (s.is<Scan>() || (s.is<Loop>() && !run.empty())) {
-      blocks.push_back(std::move(run));
-      run = {};
-    }
-    if (!s.is<Scan>() && !s.is<Loop>()) run.push_back(&s);
-  }
-  if (!run.empty() || loop.body.empty()) blocks.push_back(std::move(run));
-  return blocks;
-}
-
 bool shape_vector_loops(Kernel& kernel) {
   for (Phase& phase : kernel.phases) {
     if (phase.team.threads == 0) continue;
@@ -247,7 +233,7 @@ bool shape_vector_loops(Kernel& kernel) {
     const std::map<const Loop*, TeamForms> forms = shaping.take_forms();
     phase.variants = shaping.take_variants();
     for_each_stmt(phase.body, [&](Stmt& s) {
-      if (Loop* loop = loop_of(s, LoopKind::Vector)) set_forms(*loop, forms.at(loop), phase.variants.size());
+      if (Loop* loop = loop_of(s, LoopKind::Vector)) set_forms(kernel, *loop, forms.at(loop), phase.variants.size());
     });
   }
   return true;

@@ -19,10 +19,6 @@ namespace smelt::kernel {
 
 bool shape_vector_loops(Kernel& kernel);
 
-// Runs of statements of a Vector loop, or of a loop inside of one, between loops and scans: each is
-// a block.
-std::vector<std::vector<const Stmt*>> blocks_of(const Loop& loop);
-
 // Adds what must be at least 0 where a variant may run, each once; what the address of a param is a
 // multiple of.
 void require(const std::vector<IntExpr>& conditions, Variant& variant);

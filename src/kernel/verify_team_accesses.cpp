@@ -12,7 +12,6 @@
 #include "kernel/conditions.hpp"
 #include "kernel/offset.hpp"
 #include "kernel/phase_uses.hpp"
-#include "kernel/shape_loops.hpp"
 #include "kernel/team_forms.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
@@ -24,8 +23,9 @@ namespace {
 // The lanes of a group of a Vector loop, in one variant.
 class GroupLanes {
  public:
-  GroupLanes(const PhaseUses& uses, const Loop& loop, const LoopShape& shape, const Multiples& known)
-      : uses_(uses), loop_(loop), shape_(shape), known_(known) {
+  GroupLanes(const Kernel& kernel, const PhaseUses& uses, const Loop& loop, const LoopShape& shape,
+             const Multiples& known)
+      : kernel_(kernel), uses_(uses), loop_(loop), shape_(shape), known_(known) {
     if (!shape.peeled) known_[loop.var] = shape.lanes * IntExpr::symbol(Symbol::loop("group"));
   }
 
@@ -44,20 +44,37 @@ class GroupLanes {
   bool are_one(const IntExpr& offset) const { return all_beyond(offset, 0); }
 
   // Whether a condition has the same value in all lanes.
-  bool is_same(const Kernel& kernel, ExprId id) const {
-    const Expr& e = kernel.at(id);
+  bool is_same(ExprId id) const {
+    const Expr& e = kernel_.at(id);
     if (const auto* index = e.get_if<IndexValue>()) return all_beyond(index->value, 0);
     if (e.is<Const>()) return true;
     const auto* apply = e.get_if<Apply>();
     if (!apply) return false;
-    const auto left = holds_where(kernel, *apply);
+    const auto left = holds_where(kernel_, *apply);
     if (left && (all_beyond(*left, 0) || (!shape_.peeled && all_beyond(*left, 1) && is_multiple(*left)) ||
                  (!shape_.peeled && all_beyond(*left, -1) && is_multiple(*left - (shape_.lanes - 1)))))
       return true;
-    return !left && std::all_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return is_same(kernel, a); });
+    return !left && std::all_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return is_same(a); });
   }
 
  private:
+  bool is_same_local(LocalId id) const {
+    const LocalUses& local = uses_.local(id);
+    if (!local.per_column && !local.vectors.count(&loop_)) return true;
+    const ExprId named = uses_.named[static_cast<size_t>(id)];
+    return named != kNoExpr && is_one(named);
+  }
+  // Whether all lanes compute a value from the same ones.
+  bool is_one(ExprId id) const {
+    const Expr& e = kernel_.at(id);
+    const auto* read = e.get_if<ReadLocal>();
+    const auto* load = e.get_if<Load>();
+    if ((read && !is_same_local(read->local)) || e.is<Random>() || (load && load->mask != kNoExpr)) return false;
+    bool one = true;
+    for_each_index(e, [&](const IntExpr& i) { one = one && are_one(i); });
+    for_each_operand(e, [&](ExprId operand) { one = one && is_one(operand); });
+    return one;
+  }
   bool varies(const IntExpr& e) const {
     return e.any_symbol([&](Symbol s) {
       return s == loop_.var || (s.is_local() && uses_.local(s.local_id()).vectors.count(&loop_) > 0);
@@ -85,7 +102,9 @@ class GroupLanes {
     return sum;
   }
   std::optional<int64_t> beyond(const IntExpr::Atom& a, int lane) const {
-    if (a.symbol) return a.symbol == loop_.var ? std::optional<int64_t>(lane) : std::nullopt;
+    if (a.symbol == loop_.var) return lane;
+    if (a.symbol)
+      return a.symbol->is_local() && is_same_local(a.symbol->local_id()) ? std::optional<int64_t>(0) : std::nullopt;
     const auto here = beyond(a.a, lane), there = beyond(a.b, lane);
     if (!here || there != 0) return std::nullopt;
     if (here == 0) return 0;
@@ -96,6 +115,7 @@ class GroupLanes {
     return a.kind == AtomKind::Mod ? here : 0;
   }
 
+  const Kernel& kernel_;
   const PhaseUses& uses_;
   const Loop& loop_;
   const LoopShape& shape_;
@@ -153,7 +173,7 @@ class AccessVerifier {
   void vector_loop(const Loop& loop, bool repeated) {
     const LoopAccesses& accesses = accesses_of(loop);
     const LoopShape& shape = loop.team->shapes[number_];
-    const Vector vector{loop, shape, {uses_, loop, shape, multiples_}};
+    const Vector vector{loop, shape, {kernel_, uses_, loop, shape, multiples_}};
     const Roots all = expressions_of(loop.body);
     early(accesses.held, all, vector);
     for (const EarlyLoad& e : accesses.held) held(e.load, vector, repeated);
@@ -163,18 +183,21 @@ class AccessVerifier {
 
   void blocks(const Loop& loop, const Vector& vector) {
     const LoopAccesses& accesses = accesses_of(loop);
-    const auto runs = blocks_of(loop);
+    const auto runs = blocks_of(kernel_, loop);
     if (runs.size() != accesses.blocks.size())
       fail(kernel_, "loop {} has accesses of {} blocks, not {}", loop.var, accesses.blocks.size(), runs.size());
+    std::set<LocalId> places;  // that runs before have named
     for (size_t b = 0; b < runs.size(); ++b) {
       Roots roots;
       for (const Stmt* s : runs[b]) for_each_expression(*s, [&](ExprId root) { roots.push_back(root); });
       const BlockAccesses& block = accesses.blocks[b];
-      early(block.early, roots, vector);
+      early(block.early, roots, vector, places);
       for (const FromLane& from : block.from)
         from_lane(from, accesses.early.empty() ? block.early : accesses.early, vector);
       at_once(runs[b], roots, block, vector);
       if (accesses.batch.iterations > 1) at_once(runs[b], roots, accesses.batch.block, vector);
+      for (const Stmt* s : runs[b])
+        if (const auto* let = s->get_if<Let>()) places.insert(let->local);
     }
     batch(loop, accesses.batch, vector);
     for (const Stmt& s : loop.body) {
@@ -184,12 +207,13 @@ class AccessVerifier {
     }
   }
 
-  void early(const std::vector<EarlyLoad>& loads, const Roots& roots, const Vector& vector) const {
+  void early(const std::vector<EarlyLoad>& loads, const Roots& roots, const Vector& vector,
+             const std::set<LocalId>& places = {}) const {
     std::unordered_set<ExprId> below;
     if (!loads.empty()) visit_below(kernel_, roots, [&](ExprId id, const Expr&) { return below.insert(id).second; });
     for (const EarlyLoad& e : loads) {
       need(below.count(e.load) > 0, e.load, vector.loop, "made early for statements that do not use it");
-      early_load(e, vector);
+      early_load(e, vector, places);
       if (e.from) from_lane(*e.from, loads, vector);
       if (e.follows)
         need(std::any_of(loads.begin(), loads.end(),
@@ -214,18 +238,18 @@ class AccessVerifier {
     adjacent(places, first.load, vector);
   }
 
-  void early_load(const EarlyLoad& early, const Vector& vector) const {
+  void early_load(const EarlyLoad& early, const Vector& vector, const std::set<LocalId>& places = {}) const {
     const Loop& loop = vector.loop;
     const ExprId id = early.load;
     const Load& load = unchanged(id, loop);
     const std::vector<int>& on = uses_.dependencies_of(id);
     for (const int resource : on)
-      need(!uses_.is_local(resource) || !uses_.local(resource).vectors.count(&loop), id, loop,
+      need(!uses_.is_local(resource) || !uses_.local(resource).vectors.count(&loop) || places.count(resource), id, loop,
            "made early, though %v{} gets its value in the loop", resource);
     const int lanes = vector.shape.lanes;
     if (load.mask != kNoExpr) {
       need(kernel_.is_zero(load.other), id, loop, "made early with a value that is not 0 beside its mask");
-      need(lanes == 1 || (early.step == 1 && vector.lanes.is_same(kernel_, load.mask)), id, loop,
+      need(lanes == 1 || (early.step == 1 && vector.lanes.is_same(load.mask)), id, loop,
            "made early behind a mask that differs between the lanes of a group");
     }
     const IntExpr offset = flat_offset(kernel_, load.access);
@@ -273,7 +297,7 @@ class AccessVerifier {
     for (const GroupDraw& g : accesses.draws) drawn(g, vector);
     for (const GroupStore& g : accesses.group_stores) {
       const Store& s = store_at(block, g.statement, vector.loop);
-      need(s.mask == kNoExpr || vector.lanes.is_same(kernel_, s.mask), s.value, vector.loop,
+      need(s.mask == kNoExpr || vector.lanes.is_same(s.mask), s.value, vector.loop,
            "stored at once behind a mask that differs between the lanes of a group");
       need(std::abs(g.step) == 1 && vector.lanes.are_neighbours(flat_offset(kernel_, s.access), g.step), s.value,
            vector.loop, "stored at once to {}, whose lanes are no neighbours from a multiple on",

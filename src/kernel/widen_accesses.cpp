@@ -135,7 +135,7 @@ class Widening {
   // A Vector loop, or a loop inside of one.
   void vector_loop(const Loop& loop, const Vector& vector) {
     LoopAccesses accesses = loop.team->accesses[number_];
-    const std::vector<Block> blocks = blocks_of(loop);
+    const std::vector<Block> blocks = blocks_of(kernel_, loop);
     size_t next = 0;
     const auto block_before = [&](const Stmt* end) {
       if (next == blocks.size() || (end && !blocks[next].empty() && blocks[next].front() > end)) return;
@@ -151,7 +151,7 @@ class Widening {
       if (inner) around_.enter(inner->var, inner->extent), vector_loop(*inner, vector);
       if (s.is<Scan>()) change(s);
     }
-    block_before(nullptr);
+    while (next < blocks.size()) block_before(nullptr);
     forms_[&loop] = std::move(accesses);
   }
 

@@ -512,23 +512,27 @@ class Planner {
       const auto* refusal = std::get_if<schedule::Refusal>(&made);
       SMELT_CHECK(!refusal, "no schedule for the group that writes %{}: {}", group.outputs[0], refusal->reason);
       const auto schedule = std::make_shared<const schedule::Schedule>(std::get<schedule::Schedule>(std::move(made)));
-      words.push_back(schedule::batch_word(parts_.graph(), group, *schedule, parts_.options().target));
       if (schedule->stencil)
         for (const schedule::Ring& ring : schedule->stencil->rings) kept_[ring.node] = text_of(ring);
       group.schedule = schedule;
       group.tuning = parts_.options().tuning;
+      const bool alone = take_far_better(group);
+      words.push_back(alone ? "" : schedule::batch_word(parts_.graph(), group, *schedule, parts_.options().target));
     }
     if (parts_.options().fuse) order = batch_groups(parts_.graph(), std::move(order), words, parts_.options());
-    for (FusionGroup& group : order) take_far_better(group);
     return order;
   }
 
-  void take_far_better(FusionGroup& group) const {
-    if (!group.parts.empty() || group.strategy() == Strategy::Custom) return;
+  // Whether a schedule was taken that saves more than the launch that a batch would: the parts of a
+  // batch have the first one.
+  bool take_far_better(FusionGroup& group) const {
+    if (group.strategy() == Strategy::Custom) return false;
     auto better = schedule::far_better(parts_.graph(), group, parts_.options(), group.schedule);
-    if (!better) return;
+    if (!better) return false;
+    const double own = schedule::predict(parts_.graph(), group, *group.schedule, parts_.options()).us;
     group.tuning = better->tuning;
     group.schedule = std::move(better->schedule);
+    return own - better->cost.us > better->cost.launch_us;
   }
 
   Partition parts_;

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "kernel/offset.hpp"
-#include "kernel/shape_loops.hpp"
+#include "kernel/phase_uses.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::report {
@@ -84,7 +84,7 @@ class Finder {
     note(accesses.held, forms);
     note(accesses.early, forms);
     for (const EarlyLoad& early : accesses.held) forms.held.insert(early.load);
-    const auto blocks = kernel::blocks_of(loop);
+    const auto blocks = kernel::blocks_of(kernel_, loop);
     for (size_t b = 0; b < std::min(blocks.size(), accesses.blocks.size()); ++b)
       note(accesses.blocks[b], blocks[b], forms);
   }

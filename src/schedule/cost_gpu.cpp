@@ -121,9 +121,10 @@ class GpuPrediction {
       rounds_ = ceil_ratio(reduced(), std::max(1, s_.unroll));
       executed_ = teams * team * lanes_ * reduced();
     } else if (s_.strategy == Strategy::Tiled) {
-      const double side = static_cast<double>(std::max<int64_t>(1, s_.tile));
-      teams = ceil_ratio(kept(), side * side);
-      rounds_ = ceil_ratio(side * side, static_cast<double>(threads_) * std::max(1, s_.unroll));
+      const double side = static_cast<double>(std::max<int64_t>(1, s_.tile)),
+                   elements = side * side * static_cast<double>(s_.unit);
+      teams = ceil_ratio(kept(), elements);
+      rounds_ = ceil_ratio(elements, static_cast<double>(threads_) * std::max(1, s_.unroll));
       executed_ = points_;
     } else if (s_.strategy == Strategy::Split) {
       // As many parts as fill the GPU.
@@ -201,7 +202,7 @@ class GpuPrediction {
       int64_t bytes = 0;
       for (const Read& read : s_.staged) {
         const DType t = graph_.at(read.node).dtype;
-        bytes += s_.tile * staged_row(s_.tile, t) * size_of(t);
+        bytes += s_.tile * staged_row(s_.tile, t, s_.unit) * size_of(t);
       }
       return static_cast<double>(bytes);
     }

@@ -153,4 +153,37 @@ void find_staged(const Graph& graph, Schedule& s) {
   }
 }
 
+void find_staged_units(const Graph& graph, Schedule& s) {
+  constexpr int64_t kSector = 32;  // bytes: longer units fill what memory is read by
+  const std::vector<Axis>& axes = s.domain.axes;
+  if (axes.size() < 3 || s.domain.stores_components()) return;
+  const auto unit = axes.back().extent.constant();
+  const size_t columns = axes.size() - 2;
+  if (!unit || *unit < 2 || axes[columns].estimate < 8) return;
+  const auto steps_by = [](const IntExpr& flat, const Axis& axis, int64_t step) {
+    const auto own = flat.coefficient_of(axis.var);
+    return own && (own->is(step) || own->is(-step));
+  };
+  for (const Output& o : s.domain.outputs) {
+    const IntExpr flat = flat_offset(graph.at(o.node), o.store_index);
+    if (!steps_by(flat, axes.back(), 1) || !steps_by(flat, axes[columns], *unit)) return;
+    if (*unit * size_of(graph.at(o.node).dtype) >= kSector) return;
+  }
+  for (const Read& read : s.domain.reads) {
+    if (reads_windows(read.index) || reads_gathered(read.index) || s.staged.size() == kMaxStaged) continue;
+    const IntExpr flat = flat_offset(graph.at(read.node), read.index);
+    const auto moves = flat.coefficient_of(axes[columns].var);
+    if (!moves || moves->is(0) || steps_by(flat, axes[columns], *unit) || !steps_by(flat, axes.back(), 1)) continue;
+    if (*unit * size_of(graph.at(read.node).dtype) >= kSector || !always_inside(graph, s.domain, read)) continue;
+    for (size_t axis = 0; axis < columns; ++axis) {
+      if (axes[axis].estimate < 8 || !steps_by(flat, axes[axis], *unit)) continue;
+      if (s.across_axis >= 0 && s.across_axis != static_cast<int>(axis)) continue;
+      s.across_axis = static_cast<int>(axis);
+      s.staged.push_back(read);
+      s.unit = *unit;
+      break;
+    }
+  }
+}
+
 }  // namespace smelt::schedule

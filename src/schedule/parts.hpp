@@ -50,9 +50,12 @@ int64_t most_parts_of(const Axis& axis, bool of_lanes);
 bool may_turn(const Domain& domain);
 void turn(Domain& domain);
 
-// Elements from one row of a tile in scratch to the next: a word more than it has keeps neighbours
-// in a column out of the same bank, or cache set.
-inline int64_t staged_row(int64_t side, DType dtype) { return side + std::max(1, 4 / size_of(dtype)); }
+// Elements from one row of a tile in scratch, of units of so many elements, to the next: a word, or
+// a unit, more than it has keeps neighbours in a column out of the same bank, or cache set.
+inline int64_t staged_row(int64_t side, DType dtype, int64_t unit = 1) {
+  const int64_t word = std::max(1, 4 / size_of(dtype));
+  return side * unit + (unit % word == 0 && (unit & (unit - 1)) == 0 ? unit : word);
+}
 
 // The same of the elements of a point: an odd number of words.
 int64_t row_of_points(int64_t elements, DType dtype);
@@ -83,6 +86,13 @@ void follow_output(const Graph& graph, Domain& domain);
 // Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned
 // in scratch.
 void find_staged(const Graph& graph, Schedule& s);
+
+// The same where a short last axis is contiguous in what is read and in what is stored, and the
+// axes before it change places: units of a few bytes are turned, each as a whole.
+void find_staged_units(const Graph& graph, Schedule& s);
+
+// Tiled: the axis along which outputs are contiguous, by elements or by units.
+inline size_t tiled_columns(const Schedule& s) { return s.domain.axes.size() - (s.unit > 1 ? 2 : 1); }
 
 // schedule_product.cpp: nothing where the group is no product, or one too small for tiles.
 std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group,

@@ -40,9 +40,11 @@ struct Schedule {
   // that they are stored as words.
   std::vector<NodeId> interleaved;
   std::vector<Read> staged;  // Tiled: what is read across the vector axis, and goes through scratch tile by tile
-  int lanes = 1;             // elements of one vector step
-  int64_t tile = 0;          // points of the vector axis in one grid iteration; 0: all
-  bool flat = false;         // Row on a GPU: one vector loop over all reduced axes, indices by division
+  int64_t unit =
+      1;  // Tiled: elements that stay together, as the channels of a pixel do: the extent of the last axis, or 1
+  int lanes = 1;           // elements of one vector step
+  int64_t tile = 0;        // points of the vector axis in one grid iteration; 0: all
+  bool flat = false;       // Row on a GPU: one vector loop over all reduced axes, indices by division
   int columns = 0;         // of a flat Row: number of neighbours of the last kept axis side by side; 0: it reduces rows
   int rows = 0;            // Row on a CPU: number of rows whose results are computed side by side
   int64_t keep_bytes = 0;  // Row, Column: on-chip memory for values that several stages need

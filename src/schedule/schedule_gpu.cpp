@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -129,6 +130,23 @@ bool reads_lane_by_lane(const Graph& graph, const Schedule& s, const SizeBinding
   return apart > together;
 }
 
+// Lanes of a short last axis, as of the channels of pixels that are taken in another order: those
+// of one pixel are neighbours in what is read, those of two are not.
+int lanes_of_pixels(const Graph& graph, const Schedule& s) {
+  const std::vector<Axis>& axes = s.domain.axes;
+  const auto channels = axes.empty() ? std::nullopt : axes.back().extent.constant();
+  if (axes.size() < 2 || !channels || *channels < 2 || *channels >= s.lanes ||
+      !std::has_single_bit(static_cast<uint64_t>(*channels)))
+    return s.lanes;
+  const bool apart = std::any_of(s.domain.reads.begin(), s.domain.reads.end(), [&](const Read& read) {
+    if (reads_windows(read.index) || reads_gathered(read.index)) return false;
+    const IntExpr flat = flat_offset(graph.at(read.node), read.index);
+    const auto own = flat.coefficient_of(axes.back().var), next = flat.coefficient_of(axes[axes.size() - 2].var);
+    return own && own->is(1) && next && !next->is(0) && !next->is(*channels);
+  });
+  return apart ? static_cast<int>(*channels) : s.lanes;
+}
+
 // Elements of a thread that are read one by one. A large window has enough under way by itself, and
 // so have many reads.
 int steps_apart(const Graph& graph, const Domain& domain, const Group& group, int lanes, bool whole) {
@@ -146,6 +164,13 @@ int lanes_apart(const Domain& domain) {
   return !domain.axes.empty() && may_divide(2, domain.axes.back().extent) ? 2 : 1;
 }
 
+int64_t side_of_tiles(const Graph& graph, const Schedule& s) {
+  constexpr int64_t kMostScratch = 36 << 10;  // of a tile of 64 x 64 elements of 8 bytes
+  int64_t bytes = 0;
+  for (const Read& read : s.staged) bytes = std::max<int64_t>(bytes, s.unit * size_of(graph.at(read.node).dtype));
+  return kTile * (kTile + 1) * bytes <= kMostScratch ? kTile : kTile / 2;
+}
+
 // Neighbours of a tile that a thread reads, and stores, as one word of 4 bytes.
 int lanes_of_tiles(const Graph& graph, const Schedule& s) {
   int largest = 1;
@@ -153,9 +178,11 @@ int lanes_of_tiles(const Graph& graph, const Schedule& s) {
     if (contiguous_axis(graph, s.domain, r.node, r.index) >= 0)
       largest = std::max(largest, size_of(graph.at(r.node).dtype));
   for (const Output& o : s.domain.outputs) largest = std::max(largest, size_of(graph.at(o.node).dtype));
-  int lanes = std::max(1, 4 / largest);
-  const IntExpr &rows = s.domain.axes[static_cast<size_t>(s.across_axis)].extent,
-                &columns = s.domain.axes.back().extent;
+  // Units of a power of two are words themselves.
+  int lanes = s.unit > 1 && (s.unit & (s.unit - 1)) == 0 ? static_cast<int>(std::min<int64_t>(s.unit, 16 / largest))
+                                                         : std::max(1, 4 / largest);
+  const IntExpr rows = s.domain.axes[static_cast<size_t>(s.across_axis)].extent * s.unit,
+                columns = s.domain.axes[tiled_columns(s)].extent * s.unit;
   while (lanes > 1 && !(may_divide(lanes, rows) && may_divide(lanes, columns))) lanes /= 2;
   return lanes;
 }
@@ -252,6 +279,7 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   if (tuning.threads) s.team = s.workgroup = tuning.threads;
   const int64_t points = s.domain.estimate(false);
   const bool between = whole || stores_between_points(graph, s);
+  if (!between) s.lanes = lanes_of_pixels(graph, s);
   const bool scattered = between || reads_lane_by_lane(graph, s, options.sizes);
   if (scattered) s.lanes = between ? 1 : std::min(s.lanes, lanes_apart(s.domain));
   // Small work is spread over all multiprocessors before a thread takes more than one element.
@@ -278,14 +306,17 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   s.note = fmt::format("every element on its own over {}, {} x {} to a thread{}", over.empty() ? "one point" : over,
                        s.unroll, s.lanes, whole ? ", each with the whole of a short axis" : "");
   find_staged(graph, s);
+  if (s.across_axis < 0) find_staged_units(graph, s);
   if (s.across_axis >= 0) {
     s.strategy = Strategy::Tiled;
     s.flattened = false;
-    s.tile = kTile;
+    s.tile = side_of_tiles(graph, s);
     s.lanes = lanes_of_tiles(graph, s);
-    s.unroll = std::max(1, (options.tuning.unroll ? options.tuning.unroll : 16) / s.lanes);
+    s.unroll =
+        static_cast<int>(std::max<int64_t>(1, (options.tuning.unroll ? options.tuning.unroll : 16) * s.unit / s.lanes));
     if (options.tuning.lanes) s.tile = options.tuning.lanes;
-    s.note = fmt::format("tiles of {} x {}, {} read{} transposed on chip", kTile, kTile, s.staged.size(),
+    s.note = fmt::format("tiles of {0} x {0}{1}, {2} read{3} transposed on chip", s.tile,
+                         s.unit > 1 ? fmt::format(" units of {}", s.unit) : "", s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
   } else {
     take_cut(s, std::move(cut));

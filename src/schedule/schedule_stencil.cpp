@@ -79,6 +79,10 @@ bool keeps_computed(const Stencil& stencil) {
   return std::any_of(stencil.rings.begin(), stencil.rings.end(), [](const Ring& r) { return !r.memory; });
 }
 
+bool keeps_rows(const Stencil& stencil) {
+  return std::any_of(stencil.rings.begin(), stencil.rings.end(), [](const Ring& r) { return !r.memory && r.rows > 1; });
+}
+
 // Threads of a warp that compute columns beyond its strip, for their neighbours.
 void find_halo(Stencil& stencil, int64_t lanes) {
   for (const Ring& ring : stencil.rings) {
@@ -206,9 +210,11 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
     if (gpu && search.stencil &&
         (width < kNarrow || search.stencil->before + search.stencil->behind > kMostHaloThreads))
       search.stencil.reset();
-    // The caches of a GPU give neighbours of what is in memory to those who read little else.
+    // The caches of a GPU give neighbours of what is in memory to those who read little else, and a
+    // thread's own neighbours along a row need no ring.
     if (gpu && search.stencil && !options.tuning.rings && search.once <= kCheapReads &&
-        !keeps_computed(*search.stencil))
+        (!keeps_computed(*search.stencil) ||
+         (!keeps_rows(*search.stencil) && search.again && *search.again <= 2 * kCheapReads)))
       return std::nullopt;
     const double repeated = search.stencil ? search.stencil->repeated : 1;
     if (search.stencil && registers <= kMostRingRegisters && repeated <= kMostRepeated) {

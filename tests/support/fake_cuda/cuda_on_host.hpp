@@ -50,7 +50,7 @@ constexpr size_t kStack = 128 << 10;
 // Those who wait for each other: each takes down the generation that it waits in.
 struct Meeting {
   unsigned generation = 0, arrived = 0;  // a count, or a mask of lanes
-  unsigned mask = 0;
+  unsigned mask = 0, present = 0;        // present: those that were there
   const char* what = nullptr;
   unsigned long long given[32], seen[32];
 };
@@ -106,23 +106,34 @@ inline void barrier() {
   wait(everyone);
 }
 
+static unsigned present;  // in the exchange that the thread at hand comes from
+
+// All threads of a mask that have not returned are there. What the others would give is nothing to
+// read.
+inline void open_if_there(Meeting& m, unsigned warp) {
+  if (!m.arrived || (m.arrived | ended[warp]) != (m.mask | ended[warp])) return;
+  std::memcpy(m.seen, m.given, sizeof m.seen);
+  m.present = m.arrived;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (!(m.arrived >> lane & 1)) m.seen[lane] = 0;
+  open_if_all(m, true);
+}
+
 // What each lane of the mask gives, once all of them have.
 inline const unsigned long long* exchange(unsigned mask, unsigned long long mine, const char* what) {
   const unsigned warp = current / 32, lane = current % 32;
   if (!(mask >> lane & 1)) fail("a thread is not in the mask that it names");
   const unsigned here = count - warp * 32 < 32 ? (1u << (count - warp * 32)) - 1 : 0xffffffffu;
-  if (mask & (ended[warp] | ~here)) fail("a mask names a thread that is not there");
+  if (mask & ~here) fail("a mask names a thread that is not there");
   Meeting& m = warps[warp][__builtin_ctz(mask)];
   if (m.arrived && (m.mask != mask || m.what != what)) fail("threads of a warp meet with different masks or calls");
   m.mask = mask, m.what = what;
   m.given[lane] = mine;
   m.arrived |= 1u << lane;
-  if (m.arrived == mask) {
-    std::memcpy(m.seen, m.given, sizeof m.seen);
-    open_if_all(m, true);
-  } else {
-    wait(m);
-  }
+  const unsigned generation = m.generation;
+  open_if_there(m, warp);
+  if (m.generation == generation) wait(m);
+  present = m.present;
   return m.seen;
 }
 
@@ -133,6 +144,7 @@ inline void begin() {
   ended[current / 32] |= 1u << (current % 32);
   --alive;
   open_if_all(everyone, everyone.arrived && everyone.arrived == alive);
+  for (Meeting& m : warps[current / 32]) open_if_there(m, current / 32);
   _longjmp(scheduler, 1);
 }
 
@@ -246,7 +258,7 @@ To bits(From x) {
 }
 template <class T>
 T lane_of(const unsigned long long* seen, unsigned mask, unsigned lane) {
-  if (!(mask >> lane & 1)) fail("a thread takes what a thread outside of the mask has");
+  if (!(mask & present & 1u << lane)) fail("a thread takes what a thread outside of the mask has");
   T x;
   std::memcpy(&x, seen + lane, sizeof x);
   return x;
