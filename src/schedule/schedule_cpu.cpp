@@ -172,7 +172,9 @@ bool takes_far_tiles(const Schedule& s, const Target& target) {
 // down its own column finds nothing of it again.
 bool has_colliding_rows(const Graph& graph, const Schedule& s, const Options& options) {
   constexpr int64_t kWays = 8, kWaySize = 4096;  // of the first level, mostly
-  const Axis& row = s.domain.axes[static_cast<size_t>(last_axis(s.domain, true))];
+  const int reduced = last_axis(s.domain, true);
+  if (reduced < 0) return false;  // axes of one element
+  const Axis& row = s.domain.axes[static_cast<size_t>(reduced)];
   const auto collides = [&](NodeId node, const Index& index) {
     const double step = stride_of(graph, s.domain, options.sizes, node, index, row.var) * size_of(graph.at(node).dtype);
     return step > 0 && std::fmod(step, kWaySize) == 0;
