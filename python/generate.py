@@ -35,6 +35,14 @@ _call = _smelt.call
 
 def _items(rest: Any) -> Any:
     return rest[0] if len(rest) == 1 and isinstance(rest[0], (tuple, list)) else rest
+
+
+def _indices(given: Any) -> Any:
+    if not isinstance(given, (tuple, list)):
+        return given
+    from ._index import indices
+
+    return indices(given)
 '''
 
 # Those with several results, and those of functions, are written by hand (_more.py, _grad.py); slice() and range() are Python's.
@@ -59,13 +67,17 @@ def parameter(name: str, default: str, rest: bool) -> tuple[str, str]:
     if rest:
         return f"*{name}: Any", f"_items({name}){' or None' if default == 'None' else ''}"
     if not default:
-        return f"{name}: {'DType' if name == 'dtype' else kind}", name
+        return f"{name}: {'DType' if name == 'dtype' else kind}", passed_on(name)
     if name == "dtype" and default != "None":
         default = {"f32": "_smelt.float32", "i64": "_smelt.int64"}[default]
         kind = "DType"
     if default == "None" and not kind.startswith("Optional") and kind not in ("_Axes", "Any"):
         kind = f"Optional[{kind}]"
     return f"{name}: {kind} = {default}", name
+
+
+def passed_on(name: str) -> str:
+    return f"_indices({name})" if name in ("indices", "ids", "segments") else name
 
 
 def function(row: dict) -> str:
@@ -103,6 +115,14 @@ _call = _smelt.call
 
 def _items(rest: Any) -> Any:
     return rest[0] if len(rest) == 1 and isinstance(rest[0], (tuple, list)) else rest
+
+
+def _indices(given: Any) -> Any:
+    if not isinstance(given, (tuple, list)):
+        return given
+    from ._index import indices
+
+    return indices(given)
 
 
 class Methods(_smelt.Array):

@@ -49,6 +49,7 @@ struct SMELT_API Argument {
   Argument(const std::vector<Array>& arrays) : Argument(tuple(arrays)) {}
   Argument(const PadWidth& width);
   Argument(const Index& index);
+  Argument(const IndexList& list);
   Argument(const Indices& indices) : Argument(tuple(indices.items())) {}
   template <class T>
   Argument(const std::optional<T>& value) : Argument(value ? Argument(*value) : Argument()) {}

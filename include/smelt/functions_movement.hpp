@@ -50,11 +50,11 @@ SMELT_API Array repeat(const Array& x, const Size& repeats, const Axes& axis = {
 /// x[indices] along the axis, or of the flattened x; indices below 0 count from the end; out of
 /// range: an error when it runs, the nearest, or modulo. Gives the shape of x with the axis
 /// replaced by the shape of indices.
-SMELT_API Array take(const Array& x, const Array& indices, const Axes& axis = {}, OutOfRange mode = OutOfRange::Raise,
-                     Where where = Where::here());
+SMELT_API Array take(const Array& x, const IndexList& indices, const Axes& axis = {},
+                     OutOfRange mode = OutOfRange::Raise, Where where = Where::here());
 /// x[.., indices[.., i, ..], ..]: each index picks along the axis in its own row; other axes are
 /// broadcast.
-SMELT_API Array take_along_axis(const Array& x, const Array& indices, const Axes& axis = -1,
+SMELT_API Array take_along_axis(const Array& x, const IndexList& indices, const Axes& axis = -1,
                                 OutOfRange mode = OutOfRange::Raise, Where where = Where::here());
 /// x in which x[index] is the value: `x[index] = value` of NumPy. The value broadcasts to x[index];
 /// for arrays as indices see scatter() and where(). Gives the shape and dtype of x.
@@ -127,7 +127,7 @@ SMELT_API Array wrap_cast(const Array& x, DType dtype, Where where = Where::here
 /// 1 at the index along a new last axis of size n, else 0; out of range: zeros.
 SMELT_API Array one_hot(const Array& indices, const Size& n, DType dtype = DType::F32, Where where = Where::here());
 /// the rows of a table by index, as take(table, ids, axis=0).
-SMELT_API Array embedding(const Array& table, const Array& ids, OutOfRange mode = OutOfRange::Raise,
+SMELT_API Array embedding(const Array& table, const IndexList& ids, OutOfRange mode = OutOfRange::Raise,
                           Where where = Where::here());
 /// the pairs of the last axis rotated: (a cos - b sin, b cos + a sin); b is half the axis after a,
 /// or interleaved: next to it.
@@ -144,26 +144,26 @@ SMELT_API Array part(const Array& x, int64_t parts, int64_t index, const Axes& a
 /// x with x[indices] = updates along the axis; of several updates of one element the last wins;
 /// indices as in take(), or those out of range are discarded. updates: the shape of x with the axis
 /// replaced by the shape of indices, or one that broadcasts to it.
-SMELT_API Array scatter(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
+SMELT_API Array scatter(const Array& x, const IndexList& indices, const Array& updates, const Axes& axis = 0,
                         OutOfRange mode = OutOfRange::Raise, Where where = Where::here());
 /// x with x[indices] += updates along the axis, with every duplicate, as numpy.add.at; not
 /// deterministic: on a GPU floats are added in any order, which is faster. indices and updates: as
 /// in scatter().
-SMELT_API Array scatter_add(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
+SMELT_API Array scatter_add(const Array& x, const IndexList& indices, const Array& updates, const Axes& axis = 0,
                             OutOfRange mode = OutOfRange::Raise, bool deterministic = true,
                             Where where = Where::here());
 /// as scatter_add, with *=.
-SMELT_API Array scatter_mul(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
+SMELT_API Array scatter_mul(const Array& x, const IndexList& indices, const Array& updates, const Axes& axis = 0,
                             OutOfRange mode = OutOfRange::Raise, Where where = Where::here());
 /// as scatter_add, with maximum; nan wins.
-SMELT_API Array scatter_max(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
+SMELT_API Array scatter_max(const Array& x, const IndexList& indices, const Array& updates, const Axes& axis = 0,
                             OutOfRange mode = OutOfRange::Raise, Where where = Where::here());
 /// as scatter_add, with minimum; nan wins.
-SMELT_API Array scatter_min(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
+SMELT_API Array scatter_min(const Array& x, const IndexList& indices, const Array& updates, const Axes& axis = 0,
                             OutOfRange mode = OutOfRange::Raise, Where where = Where::here());
 /// the sum of the rows of x that belong to each of the segments 0 .. n-1; rows of no such segment
 /// are left out. Gives [n] and the other sizes of x.
-SMELT_API Array segment_sum(const Array& x, const Array& segments, const Size& n, bool deterministic = true,
+SMELT_API Array segment_sum(const Array& x, const IndexList& segments, const Size& n, bool deterministic = true,
                             Where where = Where::here());
 /// how often each of 0 .. n-1 is in x, as I64, or the sum of their weights; others are left out.
 SMELT_API Array bincount(const Array& x, const Size& n, const Array& weights = {}, bool deterministic = true,

@@ -207,6 +207,32 @@ class Indices {
   std::vector<Index> items_;
 };
 
+/// The indices of take(), scatter() and the like: an array of integers, or numbers that are
+/// constants of the function, {2, 1, 0}. Integers below 0 count from the end.
+class SMELT_API IndexList {
+ public:
+  /// An array of integers.
+  IndexList(const Array& indices);                                                   // NOLINT: meant to convert
+  IndexList(std::initializer_list<int64_t> items) : items_(items), listed_(true) {}  ///< {2, 1, 0}
+  /// One index, which drops the axis.
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) IndexList(T index) : index_(index) {}  // NOLINT: meant to convert
+  /// One index that is a size.
+  IndexList(const Size& index) : index_(index) {}  // NOLINT: meant to convert
+  /// \cond internal
+  bool listed() const { return listed_; }
+  const std::vector<int64_t>& items() const { return items_; }
+  const detail::NodePtr& array() const { return array_; }
+  const std::optional<Size>& index() const { return index_; }
+  /// \endcond
+
+ private:
+  std::vector<int64_t> items_;
+  bool listed_ = false;
+  detail::NodePtr array_;
+  std::optional<Size> index_;
+};
+
 /// Elements before and after each axis, for pad(): 1 on all sides, {1, 2} before and after every
 /// axis, {{0, 0}, {1, 2}} per axis.
 class PadWidth {

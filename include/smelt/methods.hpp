@@ -165,9 +165,9 @@ class SMELT_API Methods {
   Self roll(const Sizes& shift, const Axes& axis = {}, Where where = Where::here()) const;     ///< roll()
   Self tile(const Sizes& reps, Where where = Where::here()) const;                             ///< tile()
   Self repeat(const Size& repeats, const Axes& axis = {}, Where where = Where::here()) const;  ///< repeat()
-  Self take(const Self& indices, const Axes& axis = {}, OutOfRange mode = OutOfRange::Raise,
+  Self take(const IndexList& indices, const Axes& axis = {}, OutOfRange mode = OutOfRange::Raise,
             Where where = Where::here()) const;  ///< take()
-  Self take_along_axis(const Self& indices, const Axes& axis = -1, OutOfRange mode = OutOfRange::Raise,
+  Self take_along_axis(const IndexList& indices, const Axes& axis = -1, OutOfRange mode = OutOfRange::Raise,
                        Where where = Where::here()) const;                                        ///< take_along_axis()
   Self slice_update(const Indices& index, const Self& value, Where where = Where::here()) const;  ///< slice_update()
   Self tril(int64_t k = 0, Where where = Where::here()) const;                                    ///< tril()
@@ -192,24 +192,28 @@ class SMELT_API Methods {
   Self astype(DType dtype, Where where = Where::here()) const;                               ///< astype()
   Self wrap_cast(DType dtype, Where where = Where::here()) const;                            ///< wrap_cast()
   Self one_hot(const Size& n, DType dtype = DType::F32, Where where = Where::here()) const;  ///< one_hot()
-  Self embedding(const Self& ids, OutOfRange mode = OutOfRange::Raise,
+  Self embedding(const IndexList& ids, OutOfRange mode = OutOfRange::Raise,
                  Where where = Where::here()) const;  ///< embedding()
   Self rotary(const Self& cos, const Self& sin, bool interleaved = false,
               Where where = Where::here()) const;  ///< rotary()
   Self rope(const Self& positions, double base = 10000, bool interleaved = false,
             Where where = Where::here()) const;                                                      ///< rope()
   Self part(int64_t parts, int64_t index, const Axes& axis = 0, Where where = Where::here()) const;  ///< part()
-  Self scatter(const Self& indices, const Self& updates, const Axes& axis = 0, OutOfRange mode = OutOfRange::Raise,
+  Self scatter(const IndexList& indices, const Self& updates, const Axes& axis = 0, OutOfRange mode = OutOfRange::Raise,
                Where where = Where::here()) const;  ///< scatter()
-  Self scatter_add(const Self& indices, const Self& updates, const Axes& axis = 0, OutOfRange mode = OutOfRange::Raise,
-                   bool deterministic = true, Where where = Where::here()) const;  ///< scatter_add()
-  Self scatter_mul(const Self& indices, const Self& updates, const Axes& axis = 0, OutOfRange mode = OutOfRange::Raise,
+  Self scatter_add(const IndexList& indices, const Self& updates, const Axes& axis = 0,
+                   OutOfRange mode = OutOfRange::Raise, bool deterministic = true,
+                   Where where = Where::here()) const;  ///< scatter_add()
+  Self scatter_mul(const IndexList& indices, const Self& updates, const Axes& axis = 0,
+                   OutOfRange mode = OutOfRange::Raise,
                    Where where = Where::here()) const;  ///< scatter_mul()
-  Self scatter_max(const Self& indices, const Self& updates, const Axes& axis = 0, OutOfRange mode = OutOfRange::Raise,
+  Self scatter_max(const IndexList& indices, const Self& updates, const Axes& axis = 0,
+                   OutOfRange mode = OutOfRange::Raise,
                    Where where = Where::here()) const;  ///< scatter_max()
-  Self scatter_min(const Self& indices, const Self& updates, const Axes& axis = 0, OutOfRange mode = OutOfRange::Raise,
+  Self scatter_min(const IndexList& indices, const Self& updates, const Axes& axis = 0,
+                   OutOfRange mode = OutOfRange::Raise,
                    Where where = Where::here()) const;  ///< scatter_min()
-  Self segment_sum(const Self& segments, const Size& n, bool deterministic = true,
+  Self segment_sum(const IndexList& segments, const Size& n, bool deterministic = true,
                    Where where = Where::here()) const;  ///< segment_sum()
   Self bincount(const Size& n, const Self& weights = {}, bool deterministic = true,
                 Where where = Where::here()) const;                                          ///< bincount()

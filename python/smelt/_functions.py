@@ -20,6 +20,14 @@ def _items(rest: Any) -> Any:
     return rest[0] if len(rest) == 1 and isinstance(rest[0], (tuple, list)) else rest
 
 
+def _indices(given: Any) -> Any:
+    if not isinstance(given, (tuple, list)):
+        return given
+    from ._index import indices
+
+    return indices(given)
+
+
 # ---- Elementwise
 
 def add(a: ArrayLike, b: ArrayLike) -> Array:
@@ -874,7 +882,7 @@ repeat_interleave = repeat
 
 def take(x: ArrayLike, indices: ArrayLike, axis: _Axes = None, mode: str = 'raise') -> Array:
     """x[indices] along the axis, or of the flattened x; out of range: mode 'raise' an error, 'clip' the nearest, 'wrap' modulo."""
-    return _call("take", x, indices, axis, mode)
+    return _call("take", x, _indices(indices), axis, mode)
 
 
 gather = take
@@ -882,7 +890,7 @@ gather = take
 
 def take_along_axis(x: ArrayLike, indices: ArrayLike, axis: _Axes = -1, mode: str = 'raise') -> Array:
     """x[.., indices[.., i, ..], ..]: each index picks along the axis in its own row; other axes are broadcast."""
-    return _call("take_along_axis", x, indices, axis, mode)
+    return _call("take_along_axis", x, _indices(indices), axis, mode)
 
 
 def slice_update(x: ArrayLike, index: Any, value: ArrayLike) -> Array:
@@ -1014,12 +1022,12 @@ def wrap_cast(x: ArrayLike, dtype: DType) -> Array:
 
 def one_hot(indices: ArrayLike, n: int, dtype: DType = _smelt.float32) -> Array:
     """1 at the index along a new last axis of size n, else 0; out of range: zeros."""
-    return _call("one_hot", indices, n, dtype)
+    return _call("one_hot", _indices(indices), n, dtype)
 
 
 def embedding(table: ArrayLike, ids: ArrayLike, mode: str = 'raise') -> Array:
     """the rows of a table by index, as take(table, ids, axis=0)."""
-    return _call("embedding", table, ids, mode)
+    return _call("embedding", table, _indices(ids), mode)
 
 
 def rotary(x: ArrayLike, cos: ArrayLike, sin: ArrayLike, interleaved: bool = False) -> Array:
@@ -1041,14 +1049,14 @@ def part(x: ArrayLike, parts: int, index: Any, axis: _Axes = 0) -> Array:
 
 def scatter(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise') -> Array:
     """x with x[indices] = updates along the axis; of several updates of one element the last wins. mode as in take, or 'drop': updates out of range are discarded."""
-    return _call("scatter", x, indices, updates, axis, mode)
+    return _call("scatter", x, _indices(indices), updates, axis, mode)
 
 
 def scatter_add(
     x: ArrayLike, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise', deterministic: bool = True
 ) -> Array:
     """x with x[indices] += updates along the axis, with every duplicate, as numpy.add.at. Not deterministic: on a GPU floats are added in any order, which is faster."""
-    return _call("scatter_add", x, indices, updates, axis, mode, deterministic)
+    return _call("scatter_add", x, _indices(indices), updates, axis, mode, deterministic)
 
 
 index_add = scatter_add
@@ -1056,22 +1064,22 @@ index_add = scatter_add
 
 def scatter_mul(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise') -> Array:
     """as scatter_add, with *=."""
-    return _call("scatter_mul", x, indices, updates, axis, mode)
+    return _call("scatter_mul", x, _indices(indices), updates, axis, mode)
 
 
 def scatter_max(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise') -> Array:
     """as scatter_add, with maximum; nan wins."""
-    return _call("scatter_max", x, indices, updates, axis, mode)
+    return _call("scatter_max", x, _indices(indices), updates, axis, mode)
 
 
 def scatter_min(x: ArrayLike, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise') -> Array:
     """as scatter_add, with minimum; nan wins."""
-    return _call("scatter_min", x, indices, updates, axis, mode)
+    return _call("scatter_min", x, _indices(indices), updates, axis, mode)
 
 
 def segment_sum(x: ArrayLike, segments: ArrayLike, n: int, deterministic: bool = True) -> Array:
     """[n, ..]: the sum of the rows of x that belong to each segment; rows of no segment 0 .. n-1 are left out."""
-    return _call("segment_sum", x, segments, n, deterministic)
+    return _call("segment_sum", x, _indices(segments), n, deterministic)
 
 
 def bincount(x: ArrayLike, n: int, weights: Optional[ArrayLike] = None, deterministic: bool = True) -> Array:

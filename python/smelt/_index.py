@@ -29,10 +29,26 @@ def get(x: Array, key: Any) -> Array:
 def _bounds(k: Any) -> Any:
     # Lists as arrays; bounds that are arrays as numbers.
     if isinstance(k, list):
-        return _array(k)
+        return _listed(k)
     if isinstance(k, slice) and any(isinstance(b, Array) for b in (k.start, k.stop, k.step)):
         return slice(*(b.__index__() if isinstance(b, Array) else b for b in (k.start, k.stop, k.step)))
     return k
+
+
+def _listed(k: Any) -> Array:
+    from . import _create
+
+    made = _create.asarray(k)
+    return made if made.size else _create.asarray(k, dtype=_smelt.int64)  # an empty list names no element
+
+
+def indices(k: Any) -> Any:
+    """Lists of indices as arrays, so that another list compiles nothing; in a traced function as numbers of the program."""
+    if not isinstance(k, (list, tuple)):
+        return k
+    if _smelt.tracing() and all(isinstance(i, int) and not isinstance(i, bool) for i in k):
+        return k
+    return _listed(k)
 
 
 def _is_array(k: Any) -> bool:

@@ -21,6 +21,14 @@ def _items(rest: Any) -> Any:
     return rest[0] if len(rest) == 1 and isinstance(rest[0], (tuple, list)) else rest
 
 
+def _indices(given: Any) -> Any:
+    if not isinstance(given, (tuple, list)):
+        return given
+    from ._index import indices
+
+    return indices(given)
+
+
 class Methods(_smelt.Array):
     """The functions whose first argument is an array."""
 
@@ -554,11 +562,11 @@ class Methods(_smelt.Array):
 
     def take(self, indices: ArrayLike, axis: _Axes = None, mode: str = 'raise') -> Array:
         """smelt.take() of this array."""
-        return _call("take", self, indices, axis, mode)
+        return _call("take", self, _indices(indices), axis, mode)
 
     def take_along_axis(self, indices: ArrayLike, axis: _Axes = -1, mode: str = 'raise') -> Array:
         """smelt.take_along_axis() of this array."""
-        return _call("take_along_axis", self, indices, axis, mode)
+        return _call("take_along_axis", self, _indices(indices), axis, mode)
 
     def slice_update(self, index: Any, value: ArrayLike) -> Array:
         """smelt.slice_update() of this array."""
@@ -642,29 +650,29 @@ class Methods(_smelt.Array):
 
     def scatter(self, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise') -> Array:
         """smelt.scatter() of this array."""
-        return _call("scatter", self, indices, updates, axis, mode)
+        return _call("scatter", self, _indices(indices), updates, axis, mode)
 
     def scatter_add(
         self, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise', deterministic: bool = True
     ) -> Array:
         """smelt.scatter_add() of this array."""
-        return _call("scatter_add", self, indices, updates, axis, mode, deterministic)
+        return _call("scatter_add", self, _indices(indices), updates, axis, mode, deterministic)
 
     def scatter_mul(self, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise') -> Array:
         """smelt.scatter_mul() of this array."""
-        return _call("scatter_mul", self, indices, updates, axis, mode)
+        return _call("scatter_mul", self, _indices(indices), updates, axis, mode)
 
     def scatter_max(self, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise') -> Array:
         """smelt.scatter_max() of this array."""
-        return _call("scatter_max", self, indices, updates, axis, mode)
+        return _call("scatter_max", self, _indices(indices), updates, axis, mode)
 
     def scatter_min(self, indices: ArrayLike, updates: ArrayLike, axis: _Axes = 0, mode: str = 'raise') -> Array:
         """smelt.scatter_min() of this array."""
-        return _call("scatter_min", self, indices, updates, axis, mode)
+        return _call("scatter_min", self, _indices(indices), updates, axis, mode)
 
     def segment_sum(self, segments: ArrayLike, n: int, deterministic: bool = True) -> Array:
         """smelt.segment_sum() of this array."""
-        return _call("segment_sum", self, segments, n, deterministic)
+        return _call("segment_sum", self, _indices(segments), n, deterministic)
 
     def bincount(self, n: int, weights: Optional[ArrayLike] = None, deterministic: bool = True) -> Array:
         """smelt.bincount() of this array."""

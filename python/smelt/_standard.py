@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 from . import _smelt, _tree
 from ._array import Array
 from ._create import asarray
+from ._functions import _indices
 from ._smelt import UserError
 
 __all__ = [
@@ -510,12 +511,12 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 def take(x: Any, indices: Any, /, axis: Optional[int] = None, mode: str = "raise") -> Array:
     """x[indices] along an axis; indices below 0 count from the end."""
-    return _call("take", x, indices, 0 if axis is None and _array(x).ndim == 1 else axis, mode)
+    return _call("take", x, _indices(indices), 0 if axis is None and _array(x).ndim == 1 else axis, mode)
 
 
 def take_along_axis(x: Any, indices: Any, /, axis: int = -1, mode: str = "raise") -> Array:
     """The elements at these indices of the axis, each in its own row."""
-    return _call("take_along_axis", x, indices, axis, mode)
+    return _call("take_along_axis", x, _indices(indices), axis, mode)
 
 
 def concat(arrays: Sequence[Any], /, *, axis: Optional[int] = 0) -> Array:

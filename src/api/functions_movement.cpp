@@ -39,10 +39,10 @@ Array tile(const Array& x, const Sizes& reps, Where where) { return detail::call
 Array repeat(const Array& x, const Size& repeats, const Axes& axis, Where where) {
   return detail::call("repeat", {x, repeats, axis}, where);
 }
-Array take(const Array& x, const Array& indices, const Axes& axis, OutOfRange mode, Where where) {
+Array take(const Array& x, const IndexList& indices, const Axes& axis, OutOfRange mode, Where where) {
   return detail::call("take", {x, indices, axis, mode}, where);
 }
-Array take_along_axis(const Array& x, const Array& indices, const Axes& axis, OutOfRange mode, Where where) {
+Array take_along_axis(const Array& x, const IndexList& indices, const Axes& axis, OutOfRange mode, Where where) {
   return detail::call("take_along_axis", {x, indices, axis, mode}, where);
 }
 Array slice_update(const Array& x, const Indices& index, const Array& value, Where where) {
@@ -101,7 +101,7 @@ Array wrap_cast(const Array& x, DType dtype, Where where) { return detail::call(
 Array one_hot(const Array& indices, const Size& n, DType dtype, Where where) {
   return detail::call("one_hot", {indices, n, dtype}, where);
 }
-Array embedding(const Array& table, const Array& ids, OutOfRange mode, Where where) {
+Array embedding(const Array& table, const IndexList& ids, OutOfRange mode, Where where) {
   return detail::call("embedding", {table, ids, mode}, where);
 }
 Array rotary(const Array& x, const Array& cos, const Array& sin, bool interleaved, Where where) {
@@ -113,27 +113,27 @@ Array rope(const Array& x, const Array& positions, double base, bool interleaved
 Array part(const Array& x, int64_t parts, int64_t index, const Axes& axis, Where where) {
   return detail::call("part", {x, parts, index, axis}, where);
 }
-Array scatter(const Array& x, const Array& indices, const Array& updates, const Axes& axis, OutOfRange mode,
+Array scatter(const Array& x, const IndexList& indices, const Array& updates, const Axes& axis, OutOfRange mode,
               Where where) {
   return detail::call("scatter", {x, indices, updates, axis, mode}, where);
 }
-Array scatter_add(const Array& x, const Array& indices, const Array& updates, const Axes& axis, OutOfRange mode,
+Array scatter_add(const Array& x, const IndexList& indices, const Array& updates, const Axes& axis, OutOfRange mode,
                   bool deterministic, Where where) {
   return detail::call("scatter_add", {x, indices, updates, axis, mode, deterministic}, where);
 }
-Array scatter_mul(const Array& x, const Array& indices, const Array& updates, const Axes& axis, OutOfRange mode,
+Array scatter_mul(const Array& x, const IndexList& indices, const Array& updates, const Axes& axis, OutOfRange mode,
                   Where where) {
   return detail::call("scatter_mul", {x, indices, updates, axis, mode}, where);
 }
-Array scatter_max(const Array& x, const Array& indices, const Array& updates, const Axes& axis, OutOfRange mode,
+Array scatter_max(const Array& x, const IndexList& indices, const Array& updates, const Axes& axis, OutOfRange mode,
                   Where where) {
   return detail::call("scatter_max", {x, indices, updates, axis, mode}, where);
 }
-Array scatter_min(const Array& x, const Array& indices, const Array& updates, const Axes& axis, OutOfRange mode,
+Array scatter_min(const Array& x, const IndexList& indices, const Array& updates, const Axes& axis, OutOfRange mode,
                   Where where) {
   return detail::call("scatter_min", {x, indices, updates, axis, mode}, where);
 }
-Array segment_sum(const Array& x, const Array& segments, const Size& n, bool deterministic, Where where) {
+Array segment_sum(const Array& x, const IndexList& segments, const Size& n, bool deterministic, Where where) {
   return detail::call("segment_sum", {x, segments, n, deterministic}, where);
 }
 Array bincount(const Array& x, const Size& n, const Array& weights, bool deterministic, Where where) {

@@ -59,11 +59,11 @@ Self Methods<Self>::repeat(const Size& repeats, const Axes& axis, Where where) c
   return smelt::repeat(self(), repeats, axis, where);
 }
 template <class Self>
-Self Methods<Self>::take(const Self& indices, const Axes& axis, OutOfRange mode, Where where) const {
+Self Methods<Self>::take(const IndexList& indices, const Axes& axis, OutOfRange mode, Where where) const {
   return smelt::take(self(), indices, axis, mode, where);
 }
 template <class Self>
-Self Methods<Self>::take_along_axis(const Self& indices, const Axes& axis, OutOfRange mode, Where where) const {
+Self Methods<Self>::take_along_axis(const IndexList& indices, const Axes& axis, OutOfRange mode, Where where) const {
   return smelt::take_along_axis(self(), indices, axis, mode, where);
 }
 template <class Self>
@@ -136,7 +136,7 @@ Self Methods<Self>::one_hot(const Size& n, DType dtype, Where where) const {
   return smelt::one_hot(self(), n, dtype, where);
 }
 template <class Self>
-Self Methods<Self>::embedding(const Self& ids, OutOfRange mode, Where where) const {
+Self Methods<Self>::embedding(const IndexList& ids, OutOfRange mode, Where where) const {
   return smelt::embedding(self(), ids, mode, where);
 }
 template <class Self>
@@ -152,32 +152,32 @@ Self Methods<Self>::part(int64_t parts, int64_t index, const Axes& axis, Where w
   return smelt::part(self(), parts, index, axis, where);
 }
 template <class Self>
-Self Methods<Self>::scatter(const Self& indices, const Self& updates, const Axes& axis, OutOfRange mode,
+Self Methods<Self>::scatter(const IndexList& indices, const Self& updates, const Axes& axis, OutOfRange mode,
                             Where where) const {
   return smelt::scatter(self(), indices, updates, axis, mode, where);
 }
 template <class Self>
-Self Methods<Self>::scatter_add(const Self& indices, const Self& updates, const Axes& axis, OutOfRange mode,
+Self Methods<Self>::scatter_add(const IndexList& indices, const Self& updates, const Axes& axis, OutOfRange mode,
                                 bool deterministic, Where where) const {
   return smelt::scatter_add(self(), indices, updates, axis, mode, deterministic, where);
 }
 template <class Self>
-Self Methods<Self>::scatter_mul(const Self& indices, const Self& updates, const Axes& axis, OutOfRange mode,
+Self Methods<Self>::scatter_mul(const IndexList& indices, const Self& updates, const Axes& axis, OutOfRange mode,
                                 Where where) const {
   return smelt::scatter_mul(self(), indices, updates, axis, mode, where);
 }
 template <class Self>
-Self Methods<Self>::scatter_max(const Self& indices, const Self& updates, const Axes& axis, OutOfRange mode,
+Self Methods<Self>::scatter_max(const IndexList& indices, const Self& updates, const Axes& axis, OutOfRange mode,
                                 Where where) const {
   return smelt::scatter_max(self(), indices, updates, axis, mode, where);
 }
 template <class Self>
-Self Methods<Self>::scatter_min(const Self& indices, const Self& updates, const Axes& axis, OutOfRange mode,
+Self Methods<Self>::scatter_min(const IndexList& indices, const Self& updates, const Axes& axis, OutOfRange mode,
                                 Where where) const {
   return smelt::scatter_min(self(), indices, updates, axis, mode, where);
 }
 template <class Self>
-Self Methods<Self>::segment_sum(const Self& segments, const Size& n, bool deterministic, Where where) const {
+Self Methods<Self>::segment_sum(const IndexList& segments, const Size& n, bool deterministic, Where where) const {
   return smelt::segment_sum(self(), segments, n, deterministic, where);
 }
 template <class Self>

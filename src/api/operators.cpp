@@ -113,6 +113,8 @@ Array Array::mT(Where where) const { return detail::call("swapaxes", {*this, -2,
 Index::Index(const smelt::Array& indices, Where where)
     : kind_(Kind::Array), indices_(detail::node_of(indices, "[]", where)), where_(where) {}
 
+IndexList::IndexList(const smelt::Array& indices) : array_(indices.node()) {}
+
 // ---- sizes
 
 Array::Array(const Size& size) : node_(size.node() ? size.node() : detail::int_literal(size.number())) {}

@@ -64,6 +64,14 @@ Argument::Argument(const PadWidth& width) {
   *this = width.per_axis() ? tuple(pairs) : pairs[0];
 }
 
+Argument::Argument(const IndexList& list) {
+  if (list.listed())
+    *this = tuple(list.items());
+  else if (list.index())
+    *this = Argument(*list.index());
+  else if (list.array())
+    kind = Kind::Node, node = list.array();
+}
 Argument::Argument(const Index& index) {
   switch (index.kind()) {
     case Index::Kind::Element: *this = Argument(*index.slice().start); return;

@@ -8,11 +8,9 @@ namespace smelt {
 CpuCall::CpuCall(StatePtr state, const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs)
     : state_(std::move(state)), prepared_(prepare(*state_, inputs)) {
   check_outputs(*state_, *prepared_, outputs);
-  if (!state_->device.compiles()) {
-    inputs_ = inputs;
-    outputs_ = outputs;
-    return;
-  }
+  inputs_ = inputs;
+  outputs_ = outputs;
+  if (!state_->device.compiles()) return;
   const std::vector<TensorView> sources = expected_inputs(*state_, inputs, copies_);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (sources[i].data != inputs[i].data) before_.push_back({inputs[i], sources[i]});
@@ -41,7 +39,7 @@ void CpuCall::run() {
   error_ = 0;
   for (size_t k = 0; k < addresses_.size(); ++k) {
     launch_on_cpu(*state_, state_->launches[k], prepared_->launches[k], addresses_[k], scratch);
-    if (error_) throw_out_of_range(*state_, k, error_);
+    if (error_) throw_out_of_range(*state_, k, error_, inputs_, outputs_);
   }
   for (const Copy& copy : after_) copy_into(copy.from, copy.to);
 }

@@ -23,7 +23,7 @@ class CpuCall {
 
   StatePtr state_;
   std::shared_ptr<const Prepared> prepared_;
-  std::vector<TensorView> inputs_, outputs_;  // for the interpreter
+  std::vector<TensorView> inputs_, outputs_;  // the caller's
   std::vector<Tensor> copies_;                // row-major stand-ins
   std::vector<Copy> before_, after_;          // what a run copies
   Tensor memory_;                             // temporaries

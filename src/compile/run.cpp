@@ -14,17 +14,67 @@ namespace {
 
 std::string shape_text(const TensorView& view) { return fmt::format("{}{}", name_of(view.dtype), str(view.dims)); }
 
+// The bytes that a view may touch, as addresses.
+std::pair<const char*, const char*> extent_of(const TensorView& view) {
+  int64_t low = 0, high = 0;
+  for (size_t d = 0; d < view.dims.size(); ++d) {
+    const int64_t step = (view.dims[d] - 1) * view.strides[d];
+    (step < 0 ? low : high) += step;
+  }
+  const char* base = static_cast<const char*>(view.data);
+  const int size = size_of(view.dtype);
+  return {base + low * size, base + (high + 1) * size};
+}
+
+bool share_memory(const TensorView& a, const TensorView& b) {
+  if (a.count() == 0 || b.count() == 0) return false;
+  const auto [begin, end] = extent_of(a);
+  const auto [from, to] = extent_of(b);
+  return from < end && begin < to;
+}
+
+// ": index 9 of 3 elements", when all indices are an input in the memory of the host.
+std::string index_text(const Graph& graph, const Node& node, const std::vector<TensorView>& inputs,
+                       const std::vector<TensorView>& outputs) {
+  NodeId id = node.args[1];
+  const auto same_values = [&](const Node& n) {
+    return n.kind == NodeKind::Reshape || n.kind == NodeKind::Permute || n.kind == NodeKind::Broadcast ||
+           (n.kind == NodeKind::Cast && !n.wrap && is_int(graph.at(n.args[0]).dtype));
+  };
+  while (same_values(graph.at(id))) id = graph.at(id).args[0];
+  const auto input = std::find(graph.inputs.begin(), graph.inputs.end(), id);
+  if (input == graph.inputs.end() || inputs.empty()) return "";
+  const TensorView& indices = inputs[static_cast<size_t>(input - graph.inputs.begin())];
+  // A kernel may have written there since.
+  for (const TensorView& output : outputs)
+    if (share_memory(indices, output)) return "";
+  std::vector<Dims> dims;
+  for (const TensorView& view : inputs) dims.push_back(view.dims);
+  const int64_t size =
+      graph.at(node.args[0]).shape[static_cast<size_t>(node.axes[0])].evaluate(bind_sizes(graph, dims));
+  const Tensor row_major = contiguous_copy(indices);
+  for (int64_t i = 0; i < row_major.count(); ++i) {
+    const Scalar index =
+        load_scalar(indices.dtype, static_cast<const char*>(row_major.data) + i * size_of(indices.dtype));
+    const bool large = indices.dtype == DType::U64 && index.u > static_cast<uint64_t>(INT64_MAX);
+    if (large || index.as_int() >= size || index.as_int() < -size)
+      return fmt::format(": index {} of {} elements", index.str(), size);
+  }
+  return "";
+}
+
 }  // namespace
 
-void throw_out_of_range(const Executable::State& state, size_t k, int32_t code) {
+void throw_out_of_range(const Executable::State& state, size_t k, int32_t code, const std::vector<TensorView>& inputs,
+                        const std::vector<TensorView>& outputs) {
   SMELT_CHECK(code != kernel::kOutsideOfArray, "an index that was not proved inside its array left it");
   const Graph& graph = state.graph;
   const Node& node = graph.at(state.kernels[k].checks.at(static_cast<size_t>(code) - 1));
   throw UserError(fmt::format(
-      "{} met an index out of range: axis {} of {} has no such element{}\nhelp: check the indices, or clamp "
+      "{} met an index out of range: axis {} of {} has no such element{}{}\nhelp: check the indices, or clamp "
       "them: mode='clip'",
       node.label.empty() ? "take" : node.label, node.axes[0], describe(graph.at(node.args[0])),
-      place_text(node.origin)));
+      index_text(graph, node, inputs, outputs), place_text(node.origin)));
 }
 
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
@@ -40,26 +90,10 @@ void execute(const Executable::State& state, const Prepared& prepared, const std
     each ? each(k, run) : run();
     if (!error) continue;
     state.pool.give_back(std::move(block));
-    throw_out_of_range(state, k, error);
+    throw_out_of_range(state, k, error, inputs, outputs);
   }
   state.pool.give_back(std::move(block));
 }
-
-namespace {
-
-// The bytes that a view may touch, as addresses.
-std::pair<const char*, const char*> extent_of(const TensorView& view) {
-  int64_t low = 0, high = 0;
-  for (size_t d = 0; d < view.dims.size(); ++d) {
-    const int64_t step = (view.dims[d] - 1) * view.strides[d];
-    (step < 0 ? low : high) += step;
-  }
-  const char* base = static_cast<const char*>(view.data);
-  const int size = size_of(view.dtype);
-  return {base + low * size, base + (high + 1) * size};
-}
-
-}  // namespace
 
 bool lies_as_expected(const Executable::State& state, size_t input, const TensorView& view) {
   const std::vector<int64_t>& strides = state.graph.at(state.graph.inputs[input]).steps;
@@ -217,7 +251,9 @@ void check_outputs(const Executable::State& state, const Prepared& prepared, con
                                   str(dims), shape_text(outputs[o])));
     for (size_t d = 0; d < dims.size() && element_count(dims) > 0; ++d)
       if (dims[d] > 1 && outputs[o].strides[d] == 0)
-        throw UserError(fmt::format("output {} has stride 0 along axis {}: its elements would share memory", o, d));
+        throw UserError(fmt::format(
+            "output {} has stride 0 along axis {}: its elements would share memory\nhelp: give memory for each element",
+            o, d));
   }
 }
 
@@ -239,12 +275,8 @@ std::vector<TensorView> direct_outputs(const Executable::State& state, const std
 // without an allocation.
 static bool stand_alone(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) {
   if (outputs.size() != 1 || !outputs[0].contiguous() || outputs[0].count() == 0) return false;
-  const auto [begin, end] = extent_of(outputs[0]);
-  return std::none_of(inputs.begin(), inputs.end(), [begin = begin, end = end](const TensorView& input) {
-    if (input.count() == 0) return false;
-    const auto [from, to] = extent_of(input);
-    return from < end && begin < to;
-  });
+  return std::none_of(inputs.begin(), inputs.end(),
+                      [&](const TensorView& input) { return share_memory(input, outputs[0]); });
 }
 
 std::vector<size_t> first_outputs(const Graph& graph) {

@@ -238,7 +238,11 @@ std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const st
 void check_outputs(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& outputs);
 // Copies a row-major array in the memory of the host.
 void copy_into(const TensorView& from, const TensorView& to);
-[[noreturn]] void throw_out_of_range(const Executable::State& state, size_t k, int32_t code);
+// Throws the error of the check `code` of kernel k. Arrays of the call that are in the memory of
+// the host let it name the index.
+[[noreturn]] void throw_out_of_range(const Executable::State& state, size_t k, int32_t code,
+                                     const std::vector<TensorView>& inputs = {},
+                                     const std::vector<TensorView>& outputs = {});
 
 // CPU
 

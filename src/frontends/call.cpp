@@ -183,6 +183,20 @@ void Call::fail_kind(std::string_view parameter, std::string_view wanted, const 
 
 NodeId Call::array(std::string_view parameter) const { return b.materialize(operand(parameter)); }
 
+std::optional<functions::KnownIndices> Call::known_indices(std::string_view parameter) const {
+  if (!value(parameter).as<Tuple>()) return std::nullopt;
+  try {
+    return lang::known_indices(b, value(parameter));
+  } catch (const UserBuildError& e) {
+    fail(parameter, fmt::format("{}: {}", written_, e.error.message), e.error.help);
+  }
+}
+
+NodeId Call::indices(std::string_view parameter) const {
+  const auto known = known_indices(parameter);
+  return known ? functions::array_of(b, *known) : array(parameter);
+}
+
 std::optional<NodeId> Call::optional_array(std::string_view parameter) const {
   if (!given(parameter)) return std::nullopt;
   return array(parameter);

@@ -35,9 +35,11 @@ class Call {
   std::string_view written() const { return written_; }
 
   NodeId array(std::string_view parameter) const;
-  std::optional<NodeId> optional_array(std::string_view parameter) const;  // nothing for None
-  std::vector<NodeId> arrays(std::string_view parameter) const;            // of a tuple
-  Operand operand(std::string_view parameter) const;                       // an array or a literal
+  NodeId indices(std::string_view parameter) const;  // an array, or a list of integers
+  std::optional<functions::KnownIndices> known_indices(std::string_view parameter) const;  // a list of integers
+  std::optional<NodeId> optional_array(std::string_view parameter) const;                  // nothing for None
+  std::vector<NodeId> arrays(std::string_view parameter) const;                            // of a tuple
+  Operand operand(std::string_view parameter) const;                                       // an array or a literal
   std::optional<Operand> optional_operand(std::string_view parameter) const;
   std::vector<int> axes(std::string_view parameter) const;  // an integer, a tuple of some, or None: empty
   bool no_axes(std::string_view parameter) const;           // whether it is (), which names none

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <variant>
 
 #include "frontends/value.hpp"
 #include "graph/build_detail.hpp"
@@ -69,12 +69,8 @@ Range slice_range(GraphBuilder& b, const Bounds& bounds, const IntExpr& size) {
 }
 
 Range element(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& index) {
-  const IntExpr& size = b.shape(x)[axis];
-  const auto n = size.constant(), k = index.constant();
-  if (n && k && (*k < -*n || *k >= *n))
-    fail(fmt::format("index {} is out of range for axis {} of {}", *k, axis, smelt::describe(b.at(x))),
-         *n == 0 ? "this axis has no elements" : fmt::format("indices go from {} to {}", -*n, *n - 1));
-  return {from_front(b, index, size), 1, 1};
+  if (const auto k = index.constant()) functions::require_elements(b, x, static_cast<int>(axis), {{*k}, {}});
+  return {from_front(b, index, b.shape(x)[axis]), 1, 1};
 }
 
 bool takes_axis(const Value& item) { return !item.is_none() && !item.as<Dots>(); }
@@ -122,11 +118,11 @@ void check_neighbours(const std::vector<Value>& items, size_t array_at) {
   }
 }
 
-// The part of x that the items name. `index`: an array of indices among them, whose axis stays
-// whole; else -1.
+// The part of x that the items name. The axis of an array or a list of indices among them stays
+// whole.
 struct NamedPart {
   functions::Region region;
-  NodeId index = -1;
+  std::variant<std::monostate, NodeId, functions::KnownIndices> indices;
   int index_axis = 0;
 };
 
@@ -147,13 +143,23 @@ NamedPart named_part(GraphBuilder& b, NodeId x, const std::vector<Value>& given)
       r.shape.push_back(range.length);
     } else if (const auto size = as_size(item)) {
       range = element(b, x, axis, *size);
-    } else if (item.as<Array>()) {
-      if (named.index >= 0)
-        fail("two arrays of indices in one subscript", "use take(x, indices, axis) twice, or index a flattened array");
-      named.index = item.as<Array>()->node, named.index_axis = static_cast<int>(axis);
-      check_index_array(b, named.index);
+    } else if (item.as<Array>() || item.as<Tuple>()) {
+      if (named.indices.index() != 0)
+        fail("two lists or arrays of indices in one subscript",
+             "index twice, as in x[[0, 2]][:, [1, 3]], or index a flattened array");
+      named.index_axis = static_cast<int>(axis);
       check_neighbours(items, i);
-      r.shape.insert(r.shape.end(), b.shape(named.index).begin(), b.shape(named.index).end());
+      if (item.as<Tuple>()) {
+        const auto known = known_indices(b, item);
+        functions::require_elements(b, x, named.index_axis, known);
+        r.shape.insert(r.shape.end(), known.shape.begin(), known.shape.end());
+        named.indices = known;
+      } else {
+        const NodeId index = item.as<Array>()->node;
+        check_index_array(b, index);
+        r.shape.insert(r.shape.end(), b.shape(index).begin(), b.shape(index).end());
+        named.indices = index;
+      }
     } else {
       fail(fmt::format("an index is an integer, a slice, None or ..., not {}", describe(b, item)),
            "as in x[0, 1:, None]");
@@ -174,61 +180,11 @@ NodeId part_of(GraphBuilder& b, NodeId x, const std::vector<Value>& items) {
   const NamedPart named = named_part(b, x, items);
   const functions::Region& r = named.region;
   NodeId part = b.slice(x, r.starts, r.steps, r.sizes);
-  if (named.index >= 0) part = functions::take(b, part, named.index, named.index_axis, GatherMode::Check);
+  if (const auto* index = std::get_if<NodeId>(&named.indices))
+    part = functions::take(b, part, *index, named.index_axis, GatherMode::Check);
+  else if (const auto* known = std::get_if<functions::KnownIndices>(&named.indices))
+    part = functions::take(b, part, *known, named.index_axis, GatherMode::Check);
   return b.reshape(part, r.shape);
-}
-
-std::vector<int64_t> integers_of(GraphBuilder& b, const std::vector<Value>& list) {
-  constexpr size_t kMost = 256;
-  if (list.empty() || list.size() > kMost)
-    fail(fmt::format("a list of {} indices", list.size()),
-         fmt::format("it has 1 to {} integers; take(x, indices, axis) takes any number, as an array", kMost));
-  std::vector<int64_t> result;
-  for (const Value& item : list) {
-    const auto i = as_integer(item);
-    if (!i)
-      fail(fmt::format("a list of indices has integers, not {}", describe(b, item)),
-           "as in x[[0, 2]]; an array of indices has no brackets of its own");
-    result.push_back(*i);
-  }
-  return result;
-}
-
-// Integers of equal distances, all from the front, as a slice.
-std::optional<Value> as_slice(const std::vector<int64_t>& list) {
-  if (list.size() < 2 || list[0] < 0) return std::nullopt;
-  const int64_t step = list[1] - list[0];
-  for (size_t i = 1; i < list.size(); ++i)
-    if (step == 0 || list[i] < 0 || list[i] - list[i - 1] != step) return std::nullopt;
-  const int64_t stop = list.back() + (step > 0 ? 1 : -1);
-  const std::vector<Value> bounds = {Value::integer(list[0]), stop < 0 ? Value() : Value::integer(stop),
-                                     Value::integer(step)};
-  return Value(Bounds{std::make_shared<const std::vector<Value>>(bounds)});
-}
-
-Value subscript_array(GraphBuilder& b, NodeId x, const std::vector<Value>& given) {
-  std::vector<Value> items = spelled_out(b, x, given);
-  const auto of_indices = [](const Value& item) { return item.as<Tuple>() || item.as<Array>(); };
-  const auto list = std::find_if(items.begin(), items.end(), [](const Value& item) { return item.as<Tuple>(); });
-  if (list == items.end()) return Value::array(part_of(b, x, items));
-  if (std::count_if(items.begin(), items.end(), of_indices) > 1)
-    fail("two lists or arrays of indices in one subscript", "index twice: x[[0, 2]][:, [1, 3]]");
-  const auto at = static_cast<size_t>(list - items.begin());
-  check_neighbours(items, at);
-  const std::vector<int64_t> integers = integers_of(b, *list->as<Tuple>()->items);
-  const auto axis = static_cast<size_t>(std::count_if(items.begin(), list, takes_axis));
-  const auto before = std::count_if(items.begin(), list, [](const Value& item) { return !as_size(item); });
-  for (const int64_t i : integers) element(b, x, axis, i);
-  if (const auto slice = as_slice(integers)) {
-    items[at] = *slice;
-    return Value::array(part_of(b, x, items));
-  }
-  std::vector<NodeId> parts;
-  for (const int64_t i : integers) {
-    items[at] = Value::integer(i);
-    parts.push_back(part_of(b, x, items));
-  }
-  return Value::array(functions::stack(b, parts, static_cast<int>(before)));
 }
 
 Value subscript_tuple(GraphBuilder& b, const std::vector<Value>& tuple, const Value& item) {
@@ -249,18 +205,56 @@ Value subscript_tuple(GraphBuilder& b, const std::vector<Value>& tuple, const Va
   return tuple[static_cast<size_t>(*k < 0 ? *k + size : *k)];
 }
 
+// Appends the integers of a list, whose lists are all as long as the first one of their depth.
+void append_indices(GraphBuilder& b, const std::vector<Value>& list, size_t depth, functions::KnownIndices& to) {
+  const auto length = static_cast<int64_t>(list.size());
+  if (to.shape.size() == depth) {
+    if (!to.values.empty()) fail("a list of indices has integers beside lists", "all of its items are of one kind");
+    to.shape.push_back(length);
+  }
+  if (to.shape[depth] != length)
+    fail(fmt::format("lists of indices of {} and {} items in one list", to.shape[depth], length),
+         "lists in a list have one length, as in [[0, 1], [2, 3]]");
+  for (const Value& item : list) {
+    if (const auto* inner = item.as<Tuple>()) {
+      append_indices(b, *inner->items, depth + 1, to);
+      continue;
+    }
+    const auto i = as_integer(item);
+    if (!i)
+      fail(fmt::format("a list of indices has integers, not {}", describe(b, item)),
+           "as in x[[0, 2]]; an array of indices has no brackets of its own");
+    if (to.shape.size() != depth + 1)
+      fail("a list of indices has integers beside lists", "all of its items are of one kind");
+    to.values.push_back(*i);
+  }
+}
+
 }  // namespace
+
+functions::KnownIndices known_indices(GraphBuilder& b, const Value& list) {
+  constexpr size_t kMost = 256;
+  functions::KnownIndices indices;
+  append_indices(b, *list.as<Tuple>()->items, 0, indices);
+  if (indices.values.size() > kMost)
+    fail(fmt::format("a list of {} indices", indices.values.size()),
+         fmt::format("a list has at most {}; an array of indices has any number", kMost));
+  return indices;
+}
 
 Value subscript(GraphBuilder& b, const Value& value, const Value& item) {
   if (const auto* tuple = value.as<Tuple>()) return subscript_tuple(b, *tuple->items, item);
   if (!value.as<Array>())
     fail(fmt::format("{} cannot be indexed", describe(b, value)), "only arrays and tuples have items");
-  return with_sizes_checked([&] { return subscript_array(b, value.as<Array>()->node, items_of(item)); });
+  return with_sizes_checked([&] { return Value::array(part_of(b, value.as<Array>()->node, items_of(item))); });
 }
 
 NodeId slice_update(GraphBuilder& b, NodeId x, const Value& index, const Operand& value) {
   const std::vector<Value> items = items_of(index);
   for (const Value& item : items) {
+    if (item.as<Tuple>())
+      fail(fmt::format("slice_update: an index that is a list, {}", describe(b, item)),
+           "scatter(x, indices, value, axis) sets elements at a list of indices");
     const auto* array = item.as<Array>();
     if (!array) continue;
     if (smelt::is_bool(b.dtype(array->node)))

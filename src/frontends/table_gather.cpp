@@ -54,9 +54,9 @@ static Value max_and_argmax(Call& c) {
 static constexpr Row kGatherRows[] = {
     {"one_hot", "", "indices, n, dtype=f32",
      "1 at the index along a new last axis of size n, else 0; out of range: zeros",
-     [](Call& c) { return Value::array(f::one_hot(c.b, c.array("indices"), c.size("n"), c.dtype("dtype"))); }},
+     [](Call& c) { return Value::array(f::one_hot(c.b, c.indices("indices"), c.size("n"), c.dtype("dtype"))); }},
     {"embedding", "", "table, ids, mode='raise'", "the rows of a table by index, as take(table, ids, axis=0)",
-     [](Call& c) { return Value::array(f::embedding(c.b, c.array("table"), c.array("ids"), mode_of(c))); }},
+     [](Call& c) { return Value::array(f::embedding(c.b, c.array("table"), c.indices("ids"), mode_of(c))); }},
     {"rotary", "", "x, cos, sin, interleaved=False",
      "the pairs of the last axis rotated: (a cos - b sin, b cos + a sin); b is half the axis after a, or interleaved: "
      "next to it",

@@ -90,12 +90,15 @@ static GatherMode gather_mode(Call& c) {
 }
 
 static Value take(Call& c) {
-  return Value::array(f::take(c.b, c.array("x"), c.array("indices"), c.optional_axis("axis"), gather_mode(c)));
+  const NodeId x = c.array("x");
+  const auto axis = c.optional_axis("axis");
+  if (const auto known = c.known_indices("indices")) return Value::array(f::take(c.b, x, *known, axis, gather_mode(c)));
+  return Value::array(f::take(c.b, x, c.array("indices"), axis, gather_mode(c)));
 }
 
 static Value take_along_axis(Call& c) {
   return Value::array(
-      f::take_along_axis(c.b, c.array("x"), c.array("indices"), c.optional_axis("axis"), gather_mode(c)));
+      f::take_along_axis(c.b, c.array("x"), c.indices("indices"), c.optional_axis("axis"), gather_mode(c)));
 }
 
 static constexpr Row kMovementRows[] = {

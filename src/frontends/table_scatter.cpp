@@ -11,7 +11,7 @@ static Value scatter(Call& c) {
   const GatherMode mode = modes[c.choice("mode", {"raise", "clip", "wrap", "drop"})];
   const bool atomic = kind == ScatterKind::Add && !c.flag("deterministic");
   return Value::array(
-      f::scatter(c.b, kind, c.array("x"), c.array("indices"), c.operand("updates"), c.axis("axis"), mode, atomic));
+      f::scatter(c.b, kind, c.array("x"), c.indices("indices"), c.operand("updates"), c.axis("axis"), mode, atomic));
 }
 
 static constexpr Row kScatterRows[] = {
@@ -33,7 +33,7 @@ static constexpr Row kScatterRows[] = {
      "[n, ..]: the sum of the rows of x that belong to each segment; rows of no segment 0 .. n-1 are left out",
      [](Call& c) {
        return Value::array(
-           f::segment_sum(c.b, c.array("x"), c.array("segments"), c.size("n"), !c.flag("deterministic")));
+           f::segment_sum(c.b, c.array("x"), c.indices("segments"), c.size("n"), !c.flag("deterministic")));
      }},
     {"bincount", "", "x, n, weights=None, deterministic=True",
      "how often each of 0 .. n-1 is in x, as i64, or the sum of their weights; others are left out",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/build.hpp"
+#include "graph/functions.hpp"
 
 namespace smelt::lang {
 
@@ -93,6 +94,8 @@ Value cast(GraphBuilder& b, const Value& value, DType to);
 
 // value[item], for arrays and tuples.
 Value subscript(GraphBuilder& b, const Value& value, const Value& item);
+// A list of integers, or a list of such lists of one length, as indices.
+functions::KnownIndices known_indices(GraphBuilder& b, const Value& list);
 // x with x[index] = value: the items of a subscript without arrays.
 NodeId slice_update(GraphBuilder& b, NodeId x, const Value& index, const Operand& value);
 

@@ -139,6 +139,16 @@ NodeId stack(GraphBuilder& b, const std::vector<NodeId>& xs, int axis);
 // numpy.take: result shape is that of x with `axis` replaced by the indices' shape; without an axis
 // x is flattened. With GatherMode::Check and Wrap indices below 0 count from the end.
 NodeId take(GraphBuilder& b, NodeId x, NodeId indices, std::optional<int> axis, GatherMode mode);
+// Indices that are numbers of the program, in an array of this shape.
+struct KnownIndices {
+  std::vector<int64_t> values;
+  Dims shape;
+};
+// Requires that the axis has these elements; an index below 0 counts from the end.
+void require_elements(GraphBuilder& b, NodeId x, int axis, const KnownIndices& indices);
+// As above. Indices at equal distances are a slice, which moves nothing.
+NodeId take(GraphBuilder& b, NodeId x, const KnownIndices& indices, std::optional<int> axis, GatherMode mode);
+NodeId array_of(GraphBuilder& b, const KnownIndices& indices);  // of i64
 NodeId take_along_axis(GraphBuilder& b, NodeId x, NodeId indices, std::optional<int> axis, GatherMode mode);
 // 1 where the index is the place along a new last axis, else 0.
 NodeId one_hot(GraphBuilder& b, NodeId indices, const IntExpr& classes, DType dtype);

@@ -1,6 +1,7 @@
 // Rows taken by index, and what is made of slices: formulas that leave no array in between.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/term.hpp"
@@ -22,6 +23,101 @@ NodeId embedding(GraphBuilder& b, NodeId table, NodeId ids, GatherMode mode) {
         {fmt::format("embedding takes rows of a table with two axes, not of {}", describe(b.at(table))),
          "take(x, indices, axis) takes any rank"});
   return take(b, table, ids, 0, mode);
+}
+
+NodeId array_of(GraphBuilder& b, const KnownIndices& indices) {
+  const Shape shape(indices.shape.begin(), indices.shape.end());
+  if (indices.values.empty()) return full(b, shape, Literal(int64_t{0}), DType::I64);
+  std::vector<NodeId> elements;
+  for (const int64_t i : indices.values) elements.push_back(b.constant(Scalar::of_int(DType::I64, i)));
+  return b.reshape(stack(b, elements, 0), shape);
+}
+
+void require_elements(GraphBuilder& b, NodeId x, int axis, const KnownIndices& indices) {
+  const IntExpr& size = b.shape(x)[static_cast<size_t>(axis)];
+  std::optional<int64_t> lowest, highest;  // the furthest from each end; each other one follows from these
+  for (const int64_t i : indices.values) {
+    if (const auto n = size.constant(); n && (i < -*n || i >= *n))
+      throw UserBuildError(
+          {fmt::format("index {} is out of range for axis {} of {}", i, axis, describe(b.at(x))),
+           *n == 0 ? "this axis has no elements" : fmt::format("indices go from {} to {}", -*n, *n - 1)});
+    if (i < 0 && (!lowest || i < *lowest)) lowest = i;
+    if (i >= 0 && (!highest || i > *highest)) highest = i;
+  }
+  // As slices require it, so that a slice of one element adds nothing.
+  const auto require = [&](const IntExpr& left, const IntExpr& right, int64_t index) {
+    b.require({Constraint::AtLeast,
+               left,
+               right,
+               fmt::format("index {} is out of range for axis {} of {}", index, axis, describe(b.at(x))),
+               {}});
+  };
+  if (lowest) require(size + *lowest, 0, *lowest);
+  if (highest) require(size - 1, *highest, *highest);
+}
+
+// start, start + step, ..: `count` elements of an axis.
+struct Run {
+  int64_t start, step, count;
+};
+
+// The indices as few runs. Those of a run count from the same end, so that it is a slice.
+static std::vector<Run> runs_of(const std::vector<int64_t>& indices) {
+  std::vector<Run> runs;
+  for (const int64_t i : indices) {
+    if (!runs.empty()) {
+      Run& last = runs.back();
+      const int64_t before = last.start + (last.count - 1) * last.step;
+      const bool same_end = (i < 0) == (before < 0);
+      if (same_end && i != before && (last.count == 1 || i - before == last.step)) {
+        last.step = i - before;
+        ++last.count;
+        continue;
+      }
+    }
+    runs.push_back({i, 1, 1});
+  }
+  return runs;
+}
+
+// The index that the mode makes of one out of range, of n elements.
+static int64_t in_range(int64_t index, int64_t n, GatherMode mode) {
+  switch (mode) {
+    case GatherMode::Clamp: return std::clamp<int64_t>(index, 0, n - 1);
+    case GatherMode::Wrap: return (index % n + n) % n;
+    case GatherMode::Check: return index < 0 ? index + n : index;
+    case GatherMode::Drop: break;
+  }
+  throw InternalError("take discards no indices");
+}
+
+NodeId take(GraphBuilder& b, NodeId x, const KnownIndices& indices, std::optional<int> given_axis, GatherMode mode) {
+  if (!given_axis) return take(b, flatten(b, x), indices, 0, mode);
+  const int axis = b.normalize_axis(*given_axis, b.rank(x));
+  const auto d = static_cast<size_t>(axis);
+  const IntExpr size = b.shape(x)[d];
+  const auto n = size.constant();
+  if (mode == GatherMode::Check || (n && *n == 0)) require_elements(b, x, axis, indices);
+  // How these modes change an index depends on the size.
+  if (mode != GatherMode::Check && !n) return take(b, x, array_of(b, indices), axis, mode);
+  std::vector<int64_t> values = indices.values;
+  if (n)
+    for (int64_t& i : values) i = in_range(i, *n, mode);
+  std::vector<NodeId> parts;
+  std::vector<IntExpr> starts(b.shape(x).size(), IntExpr(0));
+  std::vector<int64_t> steps(starts.size(), 1);
+  Shape shape = b.shape(x);
+  for (const Run& run : values.empty() ? std::vector<Run>{{0, 1, 0}} : runs_of(values)) {
+    starts[d] = run.start < 0 ? size + run.start : IntExpr(run.start);
+    steps[d] = run.step;
+    shape[d] = run.count;
+    parts.push_back(b.slice(x, starts, steps, shape));
+  }
+  const NodeId taken = parts.size() == 1 ? parts[0] : b.concat(parts, axis);
+  Shape result = b.shape(x);
+  result.erase(result.begin() + axis);
+  result.insert(result.begin() + axis, indices.shape.begin(), indices.shape.end());
+  return b.reshape(taken, result);
 }
 
 IntExpr equal_part(GraphBuilder& b, NodeId x, int64_t parts, int axis) {

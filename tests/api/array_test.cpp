@@ -49,6 +49,36 @@ TEST(Array, SubscriptsAreThoseOfNumPy) {
   EXPECT_EQ(x[slice(5, none)].str(), "f32[0, 3, 4]");
 }
 
+TEST(Array, ListsOfIndicesAreNumbersOfTheFunction) {
+  const Array x = Array::from({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}}), i = Array::from({2, 0});
+  using List = std::vector<float>;
+  const auto values = [](Array a) {
+    eval(a);
+    return a.to_vector<float>();
+  };
+  EXPECT_EQ(values(take(x, {2, 1, 0}, 0)), (List{5, 6, 3, 4, 1, 2}));
+  EXPECT_EQ(take(x, {-1}, 0).shape(), (Dims{1, 2}));
+  EXPECT_EQ(take(x, {}, 0).shape(), (Dims{0, 2}));
+  EXPECT_EQ(values(take(x, -1, 0)), (List{5, 6}));
+  EXPECT_EQ(values(take(x, i, 0)), (List{5, 6, 1, 2}));
+  EXPECT_EQ(values(take(x, {i}, 0)), (List{5, 6, 1, 2}));
+  EXPECT_EQ(values(take(x, x.extent(0) - 1, 0)), (List{5, 6}));
+  EXPECT_EQ(values(x.take({0, 0, 5})), (List{1, 1, 6}));
+  EXPECT_EQ(values(take(x, {7, -7}, 0, OutOfRange::Clip)), (List{5, 6, 1, 2}));
+  EXPECT_EQ(values(scatter_add(x, {0, 2, 0}, Array(1.f))), (List{3, 4, 3, 4, 6, 7}));
+  EXPECT_EQ(values(embedding(x, {1})), (List{3, 4}));
+  EXPECT_EQ(message_of([&] {
+              take(x, {0, 3}, 0);
+            }),
+            "take: index 3 is out of range for axis 0 of f32[3, 2]\nhelp: indices go from -3 to 2");
+  const auto f = compile([](Array a) { return take(a, {3, 0}, 0); });
+  EXPECT_EQ(values(f(Array::from({1.f, 2.f, 3.f, 4.f}))), (List{4, 1}));
+  EXPECT_NE(message_of([&] {
+              f(Array::from({1.f, 2.f}));
+            }).find("index 3 is out of range for axis 0 of f32["),
+            std::string::npos);
+}
+
 TEST(Array, MistakesThrowWhereTheyAreWritten) {
   const Array x = Array::from(std::vector<float>(32), {4, 8}), y = Array::from(std::vector<float>(12), {4, 3});
   EXPECT_EQ(

@@ -74,6 +74,8 @@ std::string declaration(const Function& f, const Parameter& p) {
   if (name == "mode" && one_of(f.row.name, {"pad", "filter"}))
     return fmt::format("PadMode mode = PadMode::{}", f.row.name == "pad" ? "Constant" : "Edge");
   if (name == "mode") return "OutOfRange mode = OutOfRange::Raise";
+  if (one_of(name, {"indices", "ids", "segments"}) && f.row.name != "one_hot")
+    return fmt::format("const IndexList& {}", name);
   if (one_of(name, {"x",          "y",         "a",       "b",        "c",      "condition", "targets", "mean",
                     "var",        "indices",   "eps",     "slope",    "alpha",  "scale",     "delta",   "value",
                     "kernel",     "lo",        "hi",      "weight",   "bias",   "start",     "stop",    "step",

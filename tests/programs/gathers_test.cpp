@@ -35,7 +35,8 @@ TEST(Gathers, Embedding) {
   EXPECT_THAT(message_of([&] {
                 run(inputs + "return embedding(t, i)\n", {table, outside});
               }),
-              HasSubstr("embedding met an index out of range: axis 0 of bf16[V, D] has no such element (line 3)"));
+              HasSubstr("embedding met an index out of range: axis 0 of bf16[V, D] has no such element: index 11 of 11 "
+                        "elements (line 3)"));
 }
 
 std::string error_of(const Executable& executable, const std::vector<TensorView>& inputs) {
@@ -68,6 +69,31 @@ TEST(Gathers, TheOneThatMetAnIndexOutOfRangeIsNamed) {
   EXPECT_EQ(error_of(two, {five, fits, fits}), "");
   EXPECT_TRUE(says(error_of(two, {five, outside, fits}), "(line 4)"));
   EXPECT_TRUE(says(error_of(two, {five, fits, outside}), "(line 5)"));
+}
+
+TEST(Gathers, ListsOfIndicesAreConstants) {
+  NEEDS_LLVM();
+  const std::string inputs = "input x: f32[N, M]\n";
+  for (const auto& [rows, columns] : {std::pair{3, 1}, {4, 33}, {31, 5}, {3, 0}}) {
+    const Tensor x = noise(DType::F32, {rows, columns});
+    EXPECT_TRUE(right(inputs + "return take(x, [2, 1, 0], axis=0), x[[0, -3, 2, 2]], x[[[1, 0], [-1, 2]]] * 2\n", {x}));
+    EXPECT_TRUE(right(inputs + "return take(x, [-9, 1, 99, -1], axis=0, mode='clip')\n", {x}));
+    EXPECT_TRUE(right(inputs + "return take(x, [-9, 1, 99, -1], axis=0, mode='wrap')\n", {x}));
+    EXPECT_TRUE(
+        right(inputs + "return scatter_add(x, [0, 2, 0], x[:3]), take_along_axis(x, [[1], [0]], axis=0)\n", {x}));
+    EXPECT_TRUE(right(inputs + "return take(x, [], axis=0), x[[]] + 1, take(x, [], axis=0, mode='wrap')\n", {x}));
+  }
+  // Slices, which move nothing by themselves.
+  EXPECT_EQ(print(compiled(inputs + "return take(x, [4, 2, 0], axis=0) + 1\n").graph()),
+            print(compiled(inputs + "return x[4::-2] + 1\n").graph()));
+  EXPECT_EQ(message_of([&] {
+              run(inputs + "return take(x, [0, 5, -3], axis=0)\n", {noise(DType::F32, {4, 2})});
+            }),
+            "index 5 is out of range for axis 0 of f32[N, M]; here N is 4 (axis 0 of input x)");
+  EXPECT_EQ(message_of([&] {
+              run(inputs + "return x[[0, 1, -3]]\n", {noise(DType::F32, {2, 2})});
+            }),
+            "index -3 is out of range for axis 0 of f32[N, M]; here N is 2 (axis 0 of input x)");
 }
 
 TEST(Gathers, RotaryTurnsPairs) {

@@ -56,12 +56,34 @@ def test_assignment_makes_a_new_array_of_the_name():
 @pytest.mark.parametrize(
     "key",
     [0, -1, slice(1, None), (slice(None), 1), (..., None, 0), [2, 0], ([2, 0], [1, 3]), (slice(None), [1, 3]), ([0, 1], slice(None, 2)),
-     (1, [0, 2]), np.array([True, False, True]), np.arange(12).reshape(3, 4) % 2 == 0, (None, 0), ([[0, 1], [2, 0]],)],
+     (1, [0, 2]), np.array([True, False, True]), np.arange(12).reshape(3, 4) % 2 == 0, (None, 0), ([[0, 1], [2, 0]],), [], (slice(None), [])],
     ids=str,
 )
 def test_subscripts_are_those_of_numpy(key):
     x = np.arange(12, dtype="f4").reshape(3, 4)
     np.testing.assert_array_equal(np.asarray(smelt.asarray(x)[key]), x[key])
+
+
+@pytest.mark.parametrize("indices", [[2, 1, 0], (0, 0, -1), [[0, 1], [2, -3]], [np.int64(1)]], ids=str)
+@pytest.mark.parametrize("mode", ["raise", "clip", "wrap"])
+def test_take_of_lists(indices, mode):
+    x = np.arange(12, dtype="f4").reshape(3, 4)
+    take = lambda a: smelt.take(a, indices, axis=0, mode=mode)
+    wanted = np.take(x, indices, axis=0, mode=mode)
+    np.testing.assert_array_equal(np.asarray(take(smelt.asarray(x))), wanted)
+    np.testing.assert_array_equal(smelt.jit(take)(x), wanted)
+    np.testing.assert_array_equal(np.asarray(smelt.asarray(x).take(indices, axis=0, mode=mode)), wanted)
+
+
+def test_lists_of_indices_elsewhere():
+    x = smelt.asarray([1.0, 2.0, 3.0])
+    assert smelt.take(x, []).tolist() == []
+    assert smelt.take_along_axis(x, [2, 0], axis=0).tolist() == [3, 1]
+    assert smelt.scatter_add(x, [0, 0], smelt.asarray([1.0, 2.0])).tolist() == [4, 2, 3]
+    assert smelt.one_hot([1], 2).tolist() == [[0, 1]]
+    for f in (lambda x: smelt.take(x, [0, 9]), smelt.jit(lambda x: smelt.take(x, [0, 9])), lambda x: x[[0, 9]]):
+        with pytest.raises(smelt.UserError, match="index 9 "):
+            np.asarray(f(x))
 
 
 def test_masks_of_no_elements_choose_nothing():
