@@ -22,15 +22,19 @@ static int compare(const Atoms& a, const Atoms& b) {
 
 // Sizes multiply in user programs, so coefficients can overflow; that is the user's error, not
 // undefined behaviour.
+[[noreturn]] static void throw_too_large(int64_t a, char operation, int64_t b) {
+  throw UserError(fmt::format("a size does not fit 64 bits: {} {} {}", a, operation, b));
+}
+
 static int64_t checked_add(int64_t a, int64_t b) {
   int64_t r;
-  if (__builtin_add_overflow(a, b, &r)) throw UserError("a size expression does not fit 64 bits");
+  if (__builtin_add_overflow(a, b, &r)) throw_too_large(a, '+', b);
   return r;
 }
 
 static int64_t checked_mul(int64_t a, int64_t b) {
   int64_t r;
-  if (__builtin_mul_overflow(a, b, &r)) throw UserError("a size expression does not fit 64 bits");
+  if (__builtin_mul_overflow(a, b, &r)) throw_too_large(a, '*', b);
   return r;
 }
 

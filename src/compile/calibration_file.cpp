@@ -103,7 +103,8 @@ static void say_not_kept(const std::string& why) {
 }
 
 void check_keeps_calibration(const Machine& device) {
-  if (!is_here(device)) say_not_kept(device.name + " is not here, or has no cache");
+  if (!device.cache) say_not_kept(device.name + " has no cache");
+  if (!is_here(device)) say_not_kept(device.name + " is not in this machine");
   if (const std::string refused = device.cache->info().refused; !refused.empty()) say_not_kept(refused);
 }
 

@@ -123,8 +123,10 @@ void GpuCall::check_addresses(const std::vector<TensorView>& inputs, const std::
     const int size = size_of(view.dtype);
     if (view.count() > 0 && !view.data) throw UserError(fmt::format("{} has no memory: its address is null", what));
     if (address_of(view) % static_cast<uint64_t>(size) != 0)
-      throw UserError(fmt::format("{} stands at {:#x}, which is no multiple of {}, the size of its elements", what,
-                                  address_of(view), size));
+      throw UserError(
+          fmt::format("{} stands at {:#x}, which is no multiple of {}, the size of its elements\nhelp: copy it into "
+                      "memory of its own",
+                      what, address_of(view), size));
   };
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].dims.empty()) check(inputs[i], "input " + state_->graph.at(state_->graph.inputs[i]).name);

@@ -52,7 +52,8 @@ void Sweep::run() {
     const bool wanted =
         std::any_of(node.args.begin(), node.args.end(), [&](NodeId arg) { return active_[static_cast<size_t>(arg)]; });
     if (!wanted || node.stops) continue;
-    b.set_origin(node.origin, node.label.starts_with("gradient") ? node.label : "gradient of " + node.label);
+    b.set_origin(node.origin,
+                 node.label.empty() || node.label.starts_with("gradient") ? node.label : "gradient of " + node.label);
     if (node.kind == NodeKind::Custom)
       apply_custom(id);
     else if (cotangent(id) >= 0)

@@ -462,6 +462,11 @@ Calibrated calibrate(const Machine& device, const CalibrateOptions& options) {
   if (device.is_gpu && device.gpu_facts.is_processor)
     throw UserError(fmt::format(
         "{} is the CPU, of which its driver makes what it likes\nhelp: smelt devices --calibrate cpu", device.name));
+  if (device.is_gpu && !device.gpu && device.missing.empty())
+    throw UserError(
+        fmt::format("{} is not in this machine, and a calibration measures it\n"
+                    "help: `smelt devices` lists those that are",
+                    device.name));
   if (!device.compiles() || (device.is_gpu && !device.gpu)) throw UserError(device.missing);
   Calibrated result;
   result.calibration = device.is_gpu ? GpuCalibration(device, options).run() : CpuCalibration(device, options).run();

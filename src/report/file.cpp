@@ -83,6 +83,7 @@ void StagedFile::fail(int error) const {
   if (error == ENOENT && !path_.empty())
     what += fmt::format("\nhelp: make the folder first: mkdir -p {}", folder_of(path_));
   if (error == ENOSPC) what += "\nhelp: free some space on that disk; nothing was left there";
+  if (error == EFBIG) what += "\nhelp: files have a limit here: ulimit -f";
   throw UserError(what);
 }
 

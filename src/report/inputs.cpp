@@ -219,7 +219,9 @@ Scalar number_as(const InputSpec& spec, DType dtype) {
   const bool fits = n.dtype == DType::U64 ? n.u <= max_int(dtype)
                     : n.i < 0             ? is_signed_int(dtype) && n.i >= min_int(dtype)
                                           : static_cast<uint64_t>(n.i) <= max_int(dtype);
-  if (!fits) misfit("cannot hold this number");
+  if (!fits)
+    misfit(is_signed_int(dtype) ? fmt::format("cannot hold this number, only {} to {}", min_int(dtype), max_int(dtype))
+                                : fmt::format("cannot hold this number, only 0 to {}", max_int(dtype)));
   return n.dtype == DType::U64 ? Scalar::of_uint(dtype, n.u) : Scalar::of_int(dtype, n.i);
 }
 

@@ -374,9 +374,12 @@ TEST(Custom, SaysWhatIsWrong) {
                     eval(y);
                   }),
                   "an array of f32 were asked for as f64"));
-  EXPECT_THROW(elementwise(
-                   "inside", [&](const Array& a) { return flip({a}); }, x),
-               UserError);
+  EXPECT_EQ(message_of([&] {
+              elementwise(
+                  "inside", [&](const Array& a) { return flip({a}); }, x);
+            }),
+            "flip_rows takes arrays with at least one axis, not f32\nhelp: give the number as an array of one element: "
+            "reshape(x, {1})");
 }
 
 class CustomOnGpu : public ::testing::Test {

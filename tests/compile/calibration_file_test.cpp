@@ -122,7 +122,10 @@ TEST_F(CalibrationFile, OfAGpuHoldsForItsDriver) {
   gpu.gpu_facts.name = "NVIDIA H200";
   gpu.gpu_facts.driver = 13000;
   EXPECT_EQ(kept_calibration(gpu).calibration, nullptr);
-  EXPECT_THROW(keep_calibration(gpu, some(), "now"), UserError) << "it is not here";
+  EXPECT_EQ(
+      message_of([&] { keep_calibration(gpu, some(), "now"); }),
+      "the calibration cannot be kept: cpu is not in this machine\nhelp: it is a file in the folder of the cache; "
+      "smelt cache info says where that is");
 }
 
 TEST_F(CalibrationFile, IsIgnoredWhenItIsDamaged) {
@@ -163,7 +166,9 @@ TEST_F(CalibrationFile, NeedsAFolder) {
   EXPECT_FALSE(forget_calibration(device_));
   device_.cache = nullptr;
   EXPECT_EQ(kept_calibration(device_).calibration, nullptr);
-  EXPECT_THROW(keep_calibration(device_, some(), "now"), UserError);
+  EXPECT_EQ(message_of([&] { keep_calibration(device_, some(), "now"); }),
+            "the calibration cannot be kept: cpu has no cache\nhelp: it is a file in the folder of the cache; "
+            "smelt cache info says where that is");
 }
 
 // What a program is planned for, compiled here or loaded from a file.

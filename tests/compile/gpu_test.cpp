@@ -17,6 +17,7 @@
 #include "runtime/gpu_pool.hpp"
 #include "smelt/error.hpp"
 #include "support/fake_cuda/open.hpp"
+#include "support/message_of.hpp"
 #include "support/symbols.hpp"
 
 namespace smelt::testing {
@@ -291,7 +292,10 @@ TEST_F(OnGpu, MisalignedArraysTakeTheGeneralFunction) {
   EXPECT_EQ(values(to_host(device_, y))[3], 2.0F * 3);
   TensorView odd = in;
   odd.data = static_cast<char*>(x.data) + 2;
-  EXPECT_THROW(e.bind({odd, s}, {out}), UserError);
+  EXPECT_THAT(message_of([&] {
+                e.bind({odd, s}, {out});
+              }),
+              HasSubstr("which is no multiple of 4, the size of its elements\nhelp: copy it into memory of its own"));
 }
 
 TEST_F(OnGpu, ArraysThatAreNotRowMajorAreCopied) {
@@ -330,7 +334,10 @@ TEST_F(OnGpu, ArraysThatAreNotRowMajorAreCopied) {
   const TensorView low{DType::F32, {9}, {1}, x.data}, high{DType::F32, {9}, {1}, static_cast<float*>(x.data) + 1};
   e.run_device({low, s}, {high}, device_.gpu->stream());
   EXPECT_EQ(values(to_host(device_, x)), (std::vector<float>{0, 0, 3, 6, 9, 12, 15, 18, 21, 24}));
-  EXPECT_THROW(e.run_device({low, s}, {TensorView{DType::F32, {9}, {0}, y.data}}, device_.gpu->stream()), UserError);
+  EXPECT_EQ(message_of([&] {
+              e.run_device({low, s}, {TensorView{DType::F32, {9}, {0}, y.data}}, device_.gpu->stream());
+            }),
+            "output 0 has stride 0 along axis 0: its elements would share memory\nhelp: give memory for each element");
 }
 
 TEST_F(OnGpu, AnOutputInPlaceOfItsInputIsNoCopy) {
@@ -376,7 +383,11 @@ TEST_F(OnGpu, IndicesOutOfRangeAreSaid) {
                  if (outside) *a.launch.pointer<int32_t>(static_cast<size_t>(param)) = 1;
                }});
   const Tensor x = Tensor::zeros(DType::F32, {4, 8}), i = Tensor::zeros(DType::I64, {3});
-  EXPECT_THROW(e.run({x, i}), UserError);
+  EXPECT_EQ(message_of([&] {
+              e.run({x, i});
+            }),
+            "take met an index out of range: axis 0 of f32[V, 8] has no such element (line 3)\nhelp: check the "
+            "indices, or clamp them: mode='clip'");
   try {
     e.run({x, i});
   } catch (const UserError& error) {
@@ -385,7 +396,9 @@ TEST_F(OnGpu, IndicesOutOfRangeAreSaid) {
   const Tensor dx = to_device(device_, x), di = to_device(device_, i), dy = device_empty(device_, DType::F32, {3, 8});
   const BoundCall call = e.bind({dx, di}, {dy});
   call.run();
-  EXPECT_THROW(call.synchronize(), UserError);
+  EXPECT_EQ(message_of([&] { call.synchronize(); }),
+            "take met an index out of range: axis 0 of f32[V, 8] has no such element (line 3)\nhelp: check the "
+            "indices, or clamp them: mode='clip'");
   outside = false;
   call.run();
   EXPECT_NO_THROW(call.synchronize()) << "the error of the run before";
@@ -492,7 +505,10 @@ TEST_F(OnGpu, ProgramsForAnArchitectureThatIsNotHereAreOnlyLookedAt) {
   EXPECT_THAT(e.dump("ptx"), HasSubstr("__global__"));
   EXPECT_TRUE(e.built({}).empty());
   const Tensor x = floats(range(10)), s = scalar(2);
-  EXPECT_THROW(e.run({x, s}), UserError);
+  EXPECT_EQ(message_of([&] {
+              e.run({x, s});
+            }),
+            "the program was compiled for a GPU that is not here\nhelp: `smelt devices` lists those that are");
   EXPECT_FALSE(Machine::cuda_architecture(123).compiles());
 }
 

@@ -11,6 +11,7 @@
 #include "frontends/language.hpp"
 #include "graph/save.hpp"
 #include "support/fake_cuda/open.hpp"
+#include "support/message_of.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -75,7 +76,8 @@ TEST(SavedPrograms, AreReadAsTheyWere) {
     verify(read);
     for (size_t cut = 0; cut < bytes.size(); cut += bytes.size() / 50 + 1) {
       ByteReader in(std::string_view(bytes).substr(0, cut));
-      EXPECT_THROW(read_graph(in), DamagedBytes) << source.name << " " << cut;
+      EXPECT_EQ(message_of<DamagedBytes>([&] { read_graph(in); }), "its contents make no sense")
+          << source.name << " " << cut;
     }
     ++checked;
   }

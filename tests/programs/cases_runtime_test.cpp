@@ -182,16 +182,16 @@ TEST(Cases, C50_TextNestedTooDeeplyIsRefused) {
 }
 
 TEST(Cases, C51_ImpossibleSizesAreRefused) {
-  for (const char* type :
-       {"f32[1000000000000000000, 1000000000000000000]", "f32[-1]", "f32[99999999999999999999]", "f32[1.5]"})
-    EXPECT_THROW(
-        {
-          const Graph graph = lang::parse_program(fmt::format("input x: {}\nreturn x + 1\n", type), "case.smelt");
-          Tensor x = Tensor::empty(DType::F32, {1});
-          compile(graph, device()).run({x});
-        },
-        UserError)
-        << type;
+  for (const auto& [type, says] :
+       {std::pair{"f32[1000000000000000000, 1000000000000000000]", "an array of 1e+36 elements is too large"},
+        {"f32[-1]", "a size is 0 or more"},
+        {"f32[99999999999999999999]", "99999999999999999999 does not fit 64 bits"},
+        {"f32[1.5]", "a size is an integer, not 1.5"}})
+    EXPECT_THAT(message_of([text = type] {
+                  const Graph graph =
+                      lang::parse_program(fmt::format("input x: {}\nreturn x + 1\n", text), "case.smelt");
+                }),
+                HasSubstr(says));
   std::string dims = "1";
   for (int i = 0; i < 1'000'000; ++i) dims += ",1";
   EXPECT_THAT(message_of([&] { lang::parse_program("input x: f32[" + dims + "]\nreturn x\n", "case.smelt"); }),

@@ -7,9 +7,12 @@
 #include <set>
 
 #include "smelt/error.hpp"
+#include "support/message_of.hpp"
 
 namespace smelt::report {
 namespace {
+
+using testing::message_of;
 
 std::string failure(const std::string& text) {
   try {
@@ -66,15 +69,25 @@ TEST(InputSpec, NumbersInADtype) {
   EXPECT_EQ(as("255", DType::U8), Scalar::of_int(DType::U8, 255));
   EXPECT_EQ(as("false", DType::Bool), Scalar::of_bool(false));
   EXPECT_EQ(as("1e300", DType::F32).f, INFINITY);
-  for (const auto& [text, dtype] : {std::pair{"256", DType::U8},
-                                    {"-1", DType::U64},
-                                    {"-129", DType::I8},
-                                    {"128", DType::I8},
-                                    {"18446744073709551615", DType::I64},
-                                    {"1.0", DType::I32},
-                                    {"1", DType::Bool},
-                                    {"nan", DType::I8}})
-    EXPECT_THROW(as(text, dtype), UserError) << text;
+  struct Misfit {
+    const char* text;
+    DType dtype;
+    const char* says;
+  };
+  for (const auto& [text, dtype, says] :
+       {Misfit{"256", DType::U8, "-i s=256: u8 cannot hold this number, only 0 to 255"},
+        {"-1", DType::U64, "-i s=-1: u64 cannot hold this number, only 0 to 18446744073709551615"},
+        {"-129", DType::I8, "-i s=-129: i8 cannot hold this number, only -128 to 127"},
+        {"128", DType::I8, "-i s=128: i8 cannot hold this number, only -128 to 127"},
+        {"18446744073709551615", DType::I64,
+         "-i s=18446744073709551615: i64 cannot hold this number, only -9223372036854775808 to 9223372036854775807"},
+        {"1.0", DType::I32, "-i s=1.0: i32 takes whole numbers"},
+        {"1", DType::Bool, "-i s=1: bool takes true or false"},
+        {"nan", DType::I8, "-i s=nan: i8 takes whole numbers"}}) {
+    const std::string given = text;
+    const DType to = dtype;
+    EXPECT_EQ(message_of([&] { as(given, to); }), says);
+  }
 }
 
 TEST(InputSpec, MistakesSayWhatToWrite) {
@@ -96,9 +109,20 @@ TEST(Sizes, AreParsed) {
   EXPECT_EQ(parse_size("B=4096").size, 4096);
   EXPECT_EQ(parse_size("B=0").size, 0);
   EXPECT_EQ(parse_sweep("B=1024, 4096,16384").sizes, (std::vector<int64_t>{1024, 4096, 16384}));
-  for (const char* text : {"B", "B=", "B=-1", "B=1.5", "B=x", "=1", "B=9223372036854775808"})
-    EXPECT_THROW(parse_size(text), UserError) << text;
-  for (const char* text : {"B=", "B=1,", "B=1,,2", "B=,1", "1,2"}) EXPECT_THROW(parse_sweep(text), UserError) << text;
+  const auto no_size = [](const std::string& option, const std::string& whole, const std::string& text) {
+    return option + " \"" + whole + "\": \"" + text + "\" is not a size (a whole number, 0 or more)";
+  };
+  EXPECT_EQ(message_of([&] { parse_size("B"); }), "--size \"B\" does not begin with NAME=\nhelp: write --size B=4096");
+  EXPECT_EQ(message_of([&] { parse_size("=1"); }),
+            "--size \"=1\" does not begin with NAME=\nhelp: write --size B=4096");
+  for (const char* text : {"", "-1", "1.5", "x", "9223372036854775808"}) {
+    const std::string whole = "B=" + std::string(text);
+    EXPECT_EQ(message_of([&] { parse_size(whole); }), no_size("--size", whole, text));
+  }
+  EXPECT_EQ(message_of([&] { parse_sweep("1,2"); }),
+            "--sweep \"1,2\" does not begin with NAME=\nhelp: write --sweep B=1024,4096,16384");
+  for (const char* whole : {"B=", "B=1,", "B=1,,2", "B=,1"})
+    EXPECT_EQ(message_of([&, text = std::string(whole)] { parse_sweep(text); }), no_size("--sweep", whole, ""));
 }
 
 double value(const Tensor& t, int64_t i) {

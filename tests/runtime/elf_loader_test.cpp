@@ -11,6 +11,7 @@
 #include "runtime/elf_loader.hpp"
 #include "runtime/elf_relocate.hpp"
 #include "smelt/error.hpp"
+#include "support/message_of.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -197,9 +198,16 @@ TEST(Relocate, X86_64) {
   std::memcpy(&wide, bytes, 8);
   EXPECT_EQ(wide, 0x123456789abe);
   elf::relocate_x86_64(R_X86_64_PC32, place, 0x10000 + uint64_t{0x7fffffff}, 0);
-  EXPECT_THROW(elf::relocate_x86_64(R_X86_64_PC32, place, 0x10000 + uint64_t{0x80000000}, 0), InternalError);
-  EXPECT_THROW(elf::relocate_x86_64(R_X86_64_TPOFF32, place, 0, 0), InternalError);
-  EXPECT_THROW(elf::relocate_x86_64(R_X86_64_64, {bytes, 7, 0}, 0, 0), InternalError);
+  EXPECT_EQ(
+      message_of<InternalError>([&] { elf::relocate_x86_64(R_X86_64_PC32, place, 0x10000 + uint64_t{0x80000000}, 0); }),
+      "internal error in smelt: the code of a kernel cannot be loaded: a relocation of type 2 does not reach so far");
+  EXPECT_EQ(message_of<InternalError>([&] { elf::relocate_x86_64(R_X86_64_TPOFF32, place, 0, 0); }),
+            "internal error in smelt: the code of a kernel cannot be loaded: a relocation of type 23 is unknown");
+  EXPECT_EQ(message_of<InternalError>([&] {
+              elf::relocate_x86_64(R_X86_64_64, {bytes, 7, 0}, 0, 0);
+            }),
+            "internal error in smelt: the code of a kernel cannot be loaded: a relocation of type 1 reaches beyond its "
+            "section");
 }
 
 TEST(Relocate, AArch64) {
@@ -218,9 +226,13 @@ TEST(Relocate, AArch64) {
   EXPECT_EQ(relocated(R_AARCH64_ADD_ABS_LO12_NC, 0x91000000, 0x13abc, 0), 0x912af000u);      // add x0, x0, #0xabc
   EXPECT_EQ(relocated(R_AARCH64_LDST64_ABS_LO12_NC, 0xf9400000, 0x13ab8, 0), 0xf9455c00u);   // ldr x0, [x0, #0xab8]
   EXPECT_EQ(relocated(R_AARCH64_LDST128_ABS_LO12_NC, 0x3dc00000, 0x13ab0, 0), 0x3dc2ac00u);  // ldr q0, [x0, #0xab0]
-  EXPECT_THROW(relocated(R_AARCH64_LDST128_ABS_LO12_NC, 0x3dc00000, 0x13ab8, 0), InternalError);
-  EXPECT_THROW(relocated(R_AARCH64_CALL26, 0x94000000, 0x10000 + (1 << 27), 0), InternalError);
-  EXPECT_THROW(relocated(R_AARCH64_TLSLE_ADD_TPREL_HI12, 0, 0, 0), InternalError);
+  EXPECT_EQ(message_of<InternalError>([&] { relocated(R_AARCH64_LDST128_ABS_LO12_NC, 0x3dc00000, 0x13ab8, 0); }),
+            "internal error in smelt: the code of a kernel cannot be loaded: a relocation of type 299 is not aligned");
+  EXPECT_EQ(
+      message_of<InternalError>([&] { relocated(R_AARCH64_CALL26, 0x94000000, 0x10000 + (1 << 27), 0); }),
+      "internal error in smelt: the code of a kernel cannot be loaded: a relocation of type 283 does not reach so far");
+  EXPECT_EQ(message_of<InternalError>([&] { relocated(R_AARCH64_TLSLE_ADD_TPREL_HI12, 0, 0, 0); }),
+            "internal error in smelt: the code of a kernel cannot be loaded: a relocation of type 549 is unknown");
 }
 
 }  // namespace

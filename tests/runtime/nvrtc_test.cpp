@@ -8,6 +8,7 @@
 #include "runtime/nvrtc_search.hpp"
 #include "smelt/error.hpp"
 #include "support/fake_cuda/open.hpp"
+#include "support/message_of.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -73,12 +74,18 @@ TEST(Nvrtc, WrongSourceSaysWhichLine) {
     EXPECT_THAT(e.what(), HasSubstr("nothing_of_that_name\" is undefined"));
     EXPECT_THAT(e.what(), HasSubstr("   2 |   x[0] = nothing_of_that_name;"));
   }
-  EXPECT_THROW(compiler->compile("#include <cuda_fp16.h>\n", 80), InternalError);
+  EXPECT_EQ(message_of<InternalError>([&] { compiler->compile("#include <cuda_fp16.h>\n", 80); }),
+            "internal error in smelt: NVRTC 13.0 refuses a kernel (NVRTC_ERROR_COMPILATION)\nkernel.cu(1): "
+            "catastrophic error: could not open source file \"cuda_fp16.h\" (no directories in search list)\n  "
+            "#include <cuda_fp16.h>\n                        ^\n\n1 catastrophic error detected in the compilation of "
+            "\"kernel.cu\".\nCompilation terminated.\nthe lines that it names:\n     1 | #include <cuda_fp16.h>");
 }
 
 TEST(Nvrtc, RefusesAnArchitectureThatItDoesNotKnow) {
   NEEDS_NVRTC(compiler);
-  EXPECT_THROW(compiler->compile(kScale, 999), InternalError);
+  EXPECT_EQ(message_of<InternalError>([&] { compiler->compile(kScale, 999); }),
+            "internal error in smelt: NVRTC 13.0 refuses a kernel (NVRTC_ERROR_INVALID_OPTION)\nnvrtc: error: invalid "
+            "value for --gpu-architecture (-arch)");
   EXPECT_FALSE(compiler->supports(999, why));
   EXPECT_THAT(why, HasSubstr("newer"));
   EXPECT_FALSE(compiler->supports(10, why));

@@ -8,9 +8,12 @@
 #include "kernel/lower.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
+#include "support/message_of.hpp"
 
 namespace smelt::schedule {
 namespace {
+
+using testing::message_of;
 
 plan::Plan plan_of(const Graph& graph, int compute) {
   plan::Options options;
@@ -88,15 +91,20 @@ TEST(Attention, KernelsOfOtherLayoutsAreRefused) {
   const auto refused = [&](const auto& change) {
     kernel::Kernel other = made;
     change(other);
-    EXPECT_THROW(kernel::verify(other), InternalError);
+    return message_of<InternalError>([&] { kernel::verify(other); });
   };
-  refused([](kernel::Kernel& k) { k.fragments[0].columns *= 2; });
-  refused([](kernel::Kernel& k) { k.fragments[1].down /= 2; });
-  refused([](kernel::Kernel& k) { k.fragments[1].has_weights = false; });
-  refused([](kernel::Kernel& k) {
-    k.buffers[static_cast<size_t>(k.fragments[0].registers)].scope = kernel::Scope::Workgroup;
-  });
-  refused([](kernel::Kernel& k) { std::swap(k.fragments[0].registers, k.fragments[1].registers); });
+  const std::string first = "internal error in smelt: kernel k: scratch0 is not what fragment 0 has in registers";
+  EXPECT_EQ(refused([](kernel::Kernel& k) { k.fragments[0].columns *= 2; }), first);
+  EXPECT_EQ(refused([](kernel::Kernel& k) { k.fragments[1].down /= 2; }),
+            "internal error in smelt: kernel k: scratch1 is not what fragment 1 has in registers");
+  EXPECT_EQ(refused([](kernel::Kernel& k) { k.fragments[1].has_weights = false; }),
+            "internal error in smelt: kernel k: the rows of fragment 1 have no weights");
+  EXPECT_EQ(refused([](kernel::Kernel& k) {
+              k.buffers[static_cast<size_t>(k.fragments[0].registers)].scope = kernel::Scope::Workgroup;
+            }),
+            first);
+  EXPECT_EQ(refused([](kernel::Kernel& k) { std::swap(k.fragments[0].registers, k.fragments[1].registers); }),
+            "internal error in smelt: kernel k: scratch0 is not what fragment 1 has in registers");
 }
 
 }  // namespace
