@@ -237,7 +237,7 @@ class SMELT_API Array : public Methods<Array> {
   /// The elements in row-major order, copied.
   template <Element T>
   std::vector<T> to_vector() const {
-    const Array rows = copy();
+    const Array rows = copy_for(dtype_of<T>, "to_vector()");
     const auto elements = rows.span<T>();
     return {elements.begin(), elements.end()};
   }
@@ -335,6 +335,7 @@ class SMELT_API Array : public Methods<Array> {
     static_assert(detail::kNever<T>, "a[i] += v does not change a: write a = slice_update(a, i, a[i] + v)");
   }
   const void* read(DType dtype) const;
+  Array copy_for(DType dtype, const char* asked_by) const;
   void* write(DType dtype);
   void read_item(DType dtype, const Dims& index, void* into) const;
   double number_at(const Dims& index) const;

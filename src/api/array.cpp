@@ -228,8 +228,9 @@ static const char* element_at(const Array& array, const Data& data, const Dims& 
   for (size_t d = 0; d < index.size(); ++d) {
     const int64_t size = tensor.dims[d];
     if (index[d] < -size || index[d] >= size)
-      throw UserError(
-          fmt::format("{}: index {} is out of range for axis {} of {}", asked_by, index[d], d, array.str()));
+      throw UserError(fmt::format(
+          "{}: index {} is out of range for axis {} of {}\nhelp: {}", asked_by, index[d], d, array.str(),
+          size == 0 ? "this axis has no elements" : fmt::format("indices go from {} to {}", -size, size - 1)));
     offset += (index[d] < 0 ? index[d] + size : index[d]) * tensor.strides[d];
   }
   return static_cast<const char*>(tensor.data) + offset * size_of(tensor.dtype);
@@ -255,6 +256,12 @@ double Array::number_at(const Dims& index) const {
 }
 
 Array Array::copy() const { return array_of(contiguous_copy(host_data_of(*this, "copy()").tensor)); }
+
+Array Array::copy_for(DType dtype, const char* asked_by) const {
+  const Data& data = host_data_of(*this, asked_by);
+  check_dtype(*this, dtype, asked_by);
+  return array_of(contiguous_copy(data.tensor));
+}
 
 Array Array::to(const Device& device) const {
   const Data& data = data_of(*this, "to()");

@@ -247,8 +247,10 @@ void check_outputs(const Executable::State& state, const Prepared& prepared, con
     const Node& node = state.graph.at(state.graph.outputs[o]);
     const Dims& dims = prepared.output_dims[o];
     if (outputs[o].dtype != node.dtype || outputs[o].dims != dims)
-      throw UserError(fmt::format("output {} is {}{}, but the memory given for it is {}", o, name_of(node.dtype),
-                                  str(dims), shape_text(outputs[o])));
+      throw UserError(
+          fmt::format("output {} is {}{}, but the memory given for it is {}\n"
+                      "help: give memory of that dtype and shape",
+                      o, name_of(node.dtype), str(dims), shape_text(outputs[o])));
     for (size_t d = 0; d < dims.size() && element_count(dims) > 0; ++d)
       if (dims[d] > 1 && outputs[o].strides[d] == 0)
         throw UserError(fmt::format(

@@ -80,7 +80,7 @@ std::vector<Value> spelled_out(GraphBuilder& b, NodeId x, const std::vector<Valu
   const auto used = static_cast<size_t>(std::count_if(items.begin(), items.end(), takes_axis));
   const size_t rank = b.shape(x).size();
   if (used > rank)
-    fail(fmt::format("{} indices for {}", used, smelt::describe(b.at(x))),
+    fail(fmt::format("{} {} for {}", used, used == 1 ? "index" : "indices", smelt::describe(b.at(x))),
          rank == 0 ? "a scalar has no axes to index" : fmt::format("it has {} {}", rank, rank == 1 ? "axis" : "axes"));
   const Value whole(Bounds{std::make_shared<const std::vector<Value>>(3)});
   std::vector<Value> result;

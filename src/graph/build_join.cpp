@@ -15,7 +15,7 @@ static void check_joinable(const GraphBuilder& builder, NodeId a, NodeId b, int 
 }
 
 NodeId GraphBuilder::concat(std::vector<NodeId> xs, int axis) {
-  if (xs.empty()) fail("concat needs at least one array", "give it a tuple of arrays");
+  if (xs.empty()) fail("concat needs at least one array", "name the arrays that it joins");
   if (rank(xs[0]) == 0) fail("cannot concatenate scalars", "use stack, or reshape them to [1]");
   axis = normalize_axis(axis, rank(xs[0]));
   const std::vector<Operand> operands(xs.begin(), xs.end());

@@ -203,6 +203,13 @@ NodeId rotary(GraphBuilder& b, NodeId x, NodeId cosine, NodeId sine, bool interl
 NodeId rope(GraphBuilder& b, NodeId x, NodeId positions, double base, bool interleaved) {
   check_pairs(b, x, "rope");
   if (!(base > 0)) throw UserBuildError({fmt::format("rope: base {} is not above 0", base), "10000 is usual"});
+  const Shape &of_x = b.shape(x), &of_positions = b.shape(positions);
+  for (size_t d = 0; d < std::min(of_x.size() - 1, of_positions.size()); ++d) {
+    const auto n = of_x[of_x.size() - 2 - d].constant(), m = of_positions[of_positions.size() - 1 - d].constant();
+    if (n && m && *n != *m && *n != 1 && *m != 1)
+      throw UserBuildError({fmt::format("rope: positions {} for {}", describe(b.at(positions)), describe(b.at(x))),
+                            "they broadcast to the axes of x before the last"});
+  }
   const IntExpr length = b.shape(x).back();
   const DType compute = b.dtype(x) == DType::F64 ? DType::F64 : DType::F32;
   const Term pair(b, b.cast(b.iota({floordiv(length, 2)}, 0), compute));

@@ -411,6 +411,11 @@ NodeId attention(GraphBuilder& b, NodeId q, NodeId k, NodeId v, std::optional<No
   for (const NodeId x : {q, k, v})
     if (b.shape(x).size() < 2) fail(fmt::format("{} takes [.., length, n], not {}", kName, describe(b.at(x))), "");
   require_rows(b, q, k, b.shape(k).size() - 1, kName);
+  const auto length_of = [&](NodeId x) { return b.shape(x)[b.shape(x).size() - 2].constant(); };
+  if (const auto keys = length_of(k), values = length_of(v); keys && values && *keys != *values)
+    fail(fmt::format("{}: k, {}, has {} rows, and v, {}, has {}", kName, describe(b.at(k)), *keys, describe(b.at(v)),
+                     *values),
+         "each key has one value");
   const auto heads = [&](NodeId x) {
     return b.shape(x).size() < 3 ? std::nullopt : b.shape(x)[b.shape(x).size() - 3].constant();
   };

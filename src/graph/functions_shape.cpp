@@ -152,7 +152,7 @@ NodeId repeat(GraphBuilder& b, NodeId x, const IntExpr& count, std::optional<int
 }
 
 NodeId stack(GraphBuilder& b, const std::vector<NodeId>& xs, int axis) {
-  if (xs.empty()) throw UserBuildError({"stack needs at least one array", "give it a tuple of arrays"});
+  if (xs.empty()) throw UserBuildError({"stack needs at least one array", "name the arrays that it joins"});
   std::vector<NodeId> expanded;
   for (NodeId x : xs) {
     if (!(b.shape(x) == b.shape(xs[0])))

@@ -80,6 +80,11 @@ TEST(Array, ListsOfIndicesAreNumbersOfTheFunction) {
 }
 
 TEST(Array, MistakesThrowWhereTheyAreWritten) {
+  const Array bytes = Array::from({uint8_t{1}, uint8_t{2}});
+  EXPECT_EQ(message_of([&] { bytes.to_vector<float>(); }),
+            "to_vector(): u8[2] has no elements of f32\nhelp: read u8, or cast it: astype(x, DType::...)");
+  EXPECT_EQ(message_of([&] { (bytes + 1).to_vector<uint8_t>(); }),
+            "to_vector(): u8[2] is not evaluated yet\nhelp: call eval(x) first");
   const Array x = Array::from(std::vector<float>(32), {4, 8}), y = Array::from(std::vector<float>(12), {4, 3});
   EXPECT_EQ(
       message_of([&] { x + y; }),

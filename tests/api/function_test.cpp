@@ -356,10 +356,11 @@ TEST(Function, WritesIntoTheCallersMemory) {
               f.into(Array::borrow(read_only, {2, 2}))(x, y);
             }),
             "output 0 is memory that must not be written\nhelp: borrow it without const");
-  EXPECT_EQ(message_of([&] {
-              f.into(Array::empty({2, 3}, DType::F32))(x, y);
-            }),
-            "output 0 is f32[2, 2], but the memory given for it is f32[2, 3]");
+  EXPECT_EQ(
+      message_of([&] {
+        f.into(Array::empty({2, 3}, DType::F32))(x, y);
+      }),
+      "output 0 is f32[2, 2], but the memory given for it is f32[2, 3]\nhelp: give memory of that dtype and shape");
   EXPECT_EQ(message_of([&] { f.into(out, out)(x, y); }), "the function returns 1 array, but memory for 2 was given");
   EXPECT_EQ(message_of([&] { f.into(x + 1)(x, y); }),
             "output 0 is not evaluated, so it has no memory to write to\nhelp: Array::empty or Array::borrow make one "

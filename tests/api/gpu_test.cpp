@@ -81,7 +81,7 @@ TEST_F(OnFakeGpu, ArraysGoThereAndBack) {
   EXPECT_TRUE(there.device().is_gpu());
   EXPECT_EQ(there.to(*gpu_).data(), there.data());
   EXPECT_EQ(there.to(Device::cpu()).to_vector<float>(), (std::vector<float>{1, 4, 2, 5, 3, 6}));
-  EXPECT_THAT(message_of([&] { there.to_vector<float>(); }), HasSubstr("copy(): f32[3, 2] is on cuda"));
+  EXPECT_THAT(message_of([&] { there.to_vector<float>(); }), HasSubstr("to_vector(): f32[3, 2] is on cuda"));
   EXPECT_EQ(x.to(Device::cpu()).data(), x.data());
 }
 

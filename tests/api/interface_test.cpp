@@ -104,7 +104,8 @@ TEST(Interface, ElementsAreReadByTheirIndex) {
   EXPECT_NE(
       message_of([] { Array::from({std::numeric_limits<int64_t>::max()})(0); }).find("item<int64_t>(i, j) reads it"),
       std::string::npos);
-  EXPECT_EQ(message_of([&] { x(2, 0); }), "x(i, j): index 2 is out of range for axis 0 of f32[2, 3]");
+  EXPECT_EQ(message_of([&] { x(2, 0); }),
+            "x(i, j): index 2 is out of range for axis 0 of f32[2, 3]\nhelp: indices go from -2 to 1");
   EXPECT_EQ(message_of([&] { x(1); }), "x(i, j): 1 index for f32[2, 3]\nhelp: give one for each axis");
   EXPECT_EQ(message_of([&] { x.item<float>(); }),
             "item(): f32[2, 3] has 6 elements, not one\nhelp: give an index for each axis; span() reads all");

@@ -295,7 +295,7 @@ TEST(BuildError, SlicePadConcatGather) {
        concat({B, 2}, {B, 3}, 0)},
       {"cannot concatenate i32[2] and i32[2, 2] along axis 0", "all other sizes must be equal", concat({2}, {2, 2}, 0)},
       {"cannot concatenate scalars", "use stack, or reshape them to [1]", concat({}, {}, 0)},
-      {"concat needs at least one array", "give it a tuple of arrays", [](GraphBuilder& g) { g.concat({}, 0); }},
+      {"concat needs at least one array", "name the arrays that it joins", [](GraphBuilder& g) { g.concat({}, 0); }},
       {"cannot mix i32[2] with f32[2]", "write f32(x)",
        [](GraphBuilder& g) {
          g.concat({g.input("x", DType::I32, {2}), g.input("y", DType::F32, {2})}, 0);
