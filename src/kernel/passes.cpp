@@ -18,6 +18,7 @@
 #include "kernel/rewrite.hpp"
 #include "kernel/shape_loops.hpp"
 #include "kernel/split_grids.hpp"
+#include "kernel/split_lanes.hpp"
 #include "kernel/unroll_short.hpp"
 #include "kernel/verify_parts.hpp"
 #include "kernel/widen_accesses.hpp"
@@ -41,6 +42,8 @@ constexpr Pass kPasses[] = {
      narrow_sums},
     {"split-grids", "rows that are joined by turns are taken together, each as what it is", !kGpu, kCpu, split_grids,
      kMayFail},
+    {"split-lanes", "elements that alternate are vectors of their own, which are stored together", !kGpu, kCpu,
+     split_lanes, kMayFail},
     {"prefetch", "rows that a later iteration reads are fetched into the caches", !kGpu, kCpu, add_prefetches},
     {"unroll-short-loops", "loops over what lies between lanes are unrolled, so that lanes are whole vectors", !kGpu,
      kCpu, unroll_short_loops},

@@ -47,7 +47,7 @@ class AtValue : public Rewriter {
  protected:
   bool changes(const Expr& e) override;
   void change(Expr& e) override;
-  IntExpr placed(const IntExpr& e) const { return e.substitute(at_, ranges_); }
+  virtual IntExpr placed(const IntExpr& e) const { return e.substitute(at_, ranges_); }
   void place(Access& access) const;
 
   const std::map<Symbol, IntExpr> at_;

@@ -1,14 +1,12 @@
 #include "kernel/split_grids.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <set>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "kernel/at_remainder.hpp"
 #include "kernel/conditions.hpp"
-#include "kernel/rewrite.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
@@ -18,84 +16,12 @@ namespace {
 constexpr int64_t kMostRows = 4;
 constexpr size_t kMostExprs = 512;
 
-// The statements of one of the rows of an iteration.
-class Row : public AtValue {
- public:
-  Row(Kernel& kernel, Symbol var, IntExpr number, const Ranges& ranges, bool own_locals)
-      : AtValue(kernel, var, std::move(number), ranges), own_locals_(own_locals) {}
-
-  int decided() const { return decided_; }
-
-  std::vector<Stmt> of(const std::vector<Stmt>& body) {
-    std::vector<Stmt> made;
-    for (Stmt s : body) {
-      if (auto* loop = s.get_if<Loop>()) {
-        loop->extent = placed(loop->extent);
-        loop->body = of(loop->body);
-      }
-      for_each_expression(s, [&](ExprId& id) { id = (*this)(id); });
-      if (auto* store = s.get_if<Store>()) place(store->access);
-      if (auto* let = s.get_if<Let>()) let->local = own(let->local);
-      if (auto* assign = s.get_if<Assign>()) assign->local = own(assign->local);
-      if (auto* combine = s.get_if<Combine>()) {
-        combine->local = own(combine->local);
-        if (combine->index_local >= 0) combine->index_local = own(combine->index_local);
-      }
-      made.push_back(std::move(s));
-    }
-    return made;
+// Rows that are taken together: so many, of each `period` iterations, or of all (0).
+struct Turns {
+  int64_t rows, period;
+  friend bool operator<(const Turns& a, const Turns& b) {
+    return std::pair(a.rows, a.period) < std::pair(b.rows, b.period);
   }
-
- private:
-  bool changes(const Expr& e) override { return AtValue::changes(e) || (own_locals_ && e.is<ReadLocal>()); }
-  void change(Expr& e) override {
-    AtValue::change(e);
-    if (auto* read = e.get_if<ReadLocal>()) read->local = own(read->local);
-  }
-
-  // What an expression is where a condition of it is known.
-  std::optional<ExprId> instead(Expr& e) override {
-    if (auto* load = e.get_if<Load>()) {
-      const auto holds = truth(load->mask);
-      if (!holds) return std::nullopt;
-      if (!*holds) return load->other;
-      load->mask = load->other = kNoExpr;
-      return std::nullopt;
-    }
-    const auto* apply = e.get_if<Apply>();
-    if (!apply) return std::nullopt;
-    if (apply->op == Op::Where) {
-      const auto holds = truth(apply->args[0]);
-      return holds ? std::optional(apply->args[*holds ? 1 : 2]) : std::nullopt;
-    }
-    if (e.dtype != DType::Bool) return std::nullopt;
-    if (apply->op == Op::And || apply->op == Op::Or)
-      for (const size_t a : {0, 1})
-        if (const auto holds = truth(apply->args[a]))
-          return *holds == (apply->op == Op::And) ? apply->args[1 - a] : apply->args[a];
-    const auto h = holds_where(kernel_, *apply);
-    if (!h) return std::nullopt;
-    const auto value = h->constant();
-    if (!value && !proves_nonnegative(*h, ranges_)) return std::nullopt;
-    if (value) ++decided_;
-    return add({DType::Bool, Const{Scalar::of_bool(value.value_or(0) >= 0)}}, kNoExpr);
-  }
-
-  std::optional<bool> truth(ExprId id) const {
-    const Scalar* known = id == kNoExpr ? nullptr : kernel_.constant_at(id);
-    return known ? std::optional(known->as_bool()) : std::nullopt;
-  }
-
-  LocalId own(LocalId id) {
-    if (!own_locals_) return id;
-    const auto [known, fresh] = locals_.try_emplace(id, static_cast<LocalId>(kernel_.locals.size()));
-    if (fresh) kernel_.locals.push_back(Local(kernel_.locals[static_cast<size_t>(id)]));
-    return known->second;
-  }
-
-  const bool own_locals_;  // the first row has those that are there
-  int decided_ = 0;        // conditions
-  std::unordered_map<LocalId, LocalId> locals_;
 };
 
 class SplitGrids {
@@ -133,39 +59,53 @@ class SplitGrids {
       if (const auto* loop = s.get_if<Loop>()) widen(ranges, loop->var, loop->extent);
     });
     size_t exprs = 0;
-    std::set<int64_t> remainders;
+    std::set<Turns> found;
     visit_below(kernel_, roots, [&](ExprId, const Expr& e) {
       ++exprs;
       if (const auto* apply = e.get_if<Apply>())
-        if (const auto h = holds_where(kernel_, *apply)) collect_remainders(*h, grid.var, remainders);
+        if (const auto h = holds_where(kernel_, *apply)) collect_turns(*h, grid.var, found);
       return true;
     });
-    return std::any_of(remainders.begin(), remainders.end(), [&](int64_t rows) {
-      return exprs * static_cast<size_t>(rows) <= kMostExprs && split(phase, grid, rows, ranges);
+    return std::any_of(found.begin(), found.end(), [&](const Turns& turns) {
+      return exprs * static_cast<size_t>(turns.rows) <= kMostExprs && split(phase, grid, turns, ranges);
     });
   }
 
-  // Remainders of the iterations of the Grid loop alone: what else a condition mentions differs
-  // within a row.
-  static void collect_remainders(const IntExpr& e, Symbol var, std::set<int64_t>& into) {
+  // Remainders of the iterations of the Grid loop alone, or of their place in each period: what
+  // else a condition mentions differs within a row.
+  static void collect_turns(const IntExpr& e, Symbol var, std::set<Turns>& into) {
     for (const IntExpr::Term& term : e.terms())
       for (const IntExpr::AtomPtr& atom : term.atoms) {
         if (atom->symbol) continue;
         const auto by = atom->b.constant();
         if (atom->kind == AtomKind::Mod && by && *by >= 2 && *by <= kMostRows && atom->a.mentions(var))
-          into.insert(*by);
-        collect_remainders(atom->a, var, into);
+          into.insert({*by, period_of(atom->a, var)});
+        collect_turns(atom->a, var, into);
       }
   }
 
-  bool split(Phase& phase, Loop& grid, int64_t rows, Ranges ranges) {
+  // n, where e has the remainder of the variable by n.
+  static int64_t period_of(const IntExpr& e, Symbol var) {
+    for (const IntExpr::Term& term : e.terms())
+      for (const IntExpr::AtomPtr& atom : term.atoms)
+        if (atom->kind == AtomKind::Mod && atom->a.as_symbol() == var) return atom->b.constant().value_or(0);
+    return 0;
+  }
+
+  bool split(Phase& phase, Loop& grid, const Turns& turns, Ranges ranges) {
     const size_t exprs = kernel_.exprs.size(), locals = kernel_.locals.size();
-    const IntExpr var = IntExpr::symbol(grid.var), extent = ceildiv(grid.extent, rows);
+    const IntExpr var = IntExpr::symbol(grid.var);
+    const int64_t rows = turns.rows, in_period = turns.period > 0 ? (turns.period + rows - 1) / rows : 0;
+    const Division periods = turns.period > 0 ? divide_terms(grid.extent, turns.period) : Division{1, 0};
+    if (!periods.remainder.is(0)) return false;
+    const IntExpr extent = turns.period > 0 ? periods.quotient * in_period : ceildiv(grid.extent, rows);
+    const IntExpr most = turns.period > 0 ? IntExpr(turns.period) : grid.extent;
     ranges[grid.var] = {0, extent - 1};
     std::vector<Stmt> body;
     for (int64_t r = 0; r < rows; ++r) {
-      const IntExpr number = var * rows + r;
-      Row row(kernel_, grid.var, number, ranges, r > 0);
+      const IntExpr number = (turns.period > 0 ? mod(var, in_period) : var) * rows + r;
+      const IntExpr before = turns.period > 0 ? floordiv(var, in_period) : IntExpr(0);
+      AtRemainder row(kernel_, {grid.var, turns.period, before, number}, periods.quotient, ranges, r > 0);
       std::vector<Stmt> made = row.of(grid.body);
       if (row.decided() == 0) {
         kernel_.exprs.erase(kernel_.exprs.begin() + static_cast<std::ptrdiff_t>(exprs), kernel_.exprs.end());
@@ -173,10 +113,10 @@ class SplitGrids {
         kernel_.labels.erase(kernel_.labels.lower_bound(static_cast<ExprId>(exprs)), kernel_.labels.end());
         return false;
       }
-      if (proves_nonnegative(grid.extent - 1 - number, ranges))
+      if (proves_nonnegative(most - 1 - number, ranges))
         std::move(made.begin(), made.end(), std::back_inserter(body));
       else
-        body.push_back(If{below(number, grid.extent), std::move(made)});
+        body.push_back(If{below(number, most), std::move(made)});
     }
     grid.extent = extent;
     grid.body = std::move(body);

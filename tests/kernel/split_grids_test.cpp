@@ -47,6 +47,25 @@ TEST(SplitGrids, AsksWhereTheLastRowsAreMissing) {
   EXPECT_TRUE(body[2].is<If>());
 }
 
+// Rows of pictures, of 7 rows each: the last row of each picture has no partner.
+TEST(SplitGrids, TakesRowsOfEachPeriod) {
+  for (const int64_t period : {6, 7}) {
+    Sample s;
+    const int in = s.input(DType::F32, {5, 4, 100}), out = s.output(DType::F32, {5, period, 100});
+    const IntExpr row = mod(g, period), picture = floordiv(g, period);
+    const ExprId is_there = s.less(mod(row, 2), 1), zero = s.build.constant(Scalar::of_float(DType::F32, 0));
+    const ExprId spread = s.load(in, {picture, floordiv(row, 2), i}, is_there, zero);
+    s.phase(grid("g"_loop, 5 * period, {vector("i"_loop, 100, {store({false, out, {picture, row, i}}, spread)}, 16)}));
+    EXPECT_TRUE(split_grids(s.kernel));
+    remove_dead_code(s.kernel);
+    verify(s.kernel);
+    const Loop& grid = s.kernel.phases[0].body[0].get<Loop>();
+    EXPECT_TRUE(grid.extent.is(5 * ((period + 1) / 2)));
+    ASSERT_EQ(grid.body.size(), 2u);
+    EXPECT_EQ(grid.body[1].is<If>(), period == 7);
+  }
+}
+
 TEST(SplitGrids, LeavesManyRemainders) {
   Sample s;
   fill_joined(s, 40, 8);

@@ -172,6 +172,36 @@ TEST(Interleave, RowsAndColumnsByTurns) {
     }
 }
 
+// Zeros between the elements of rows and columns, as gradients of windows that move by steps have.
+TEST(Interleave, ZerosInserted) {
+  NEEDS_LLVM();
+  const char* both =
+      "input x: $[3, N, M]\nu = pad(x.reshape(3, N, 1, M, 1), ((0, 0), (0, 0), (0, 1), (0, 0), (0, 1)))"
+      ".reshape(3, 2*N, 2*M)\nreturn u, sum(window(pad(u, ((0, 0), (2, 1), (1, 2))), (3, 3)), axis=(-2, -1))\n";
+  const char* odd =
+      "input x: $[3, N, M]\nu = pad(x.reshape(3, N, M, 1), ((0, 0), (0, 0), (0, 0), (0, 2))).reshape(3, N, 3*M)\n"
+      "return u[:, :, 1:] * 2, pad(u, ((0, 0), (0, 0), (4, 5)))[:, ::-1], max(window(u, 3), axis=-1)\n";
+  const char* gradient =
+      "input x: $[3, N, M]\nreturn vjp(avg_pool(x, (1, 3), stride=(1, 2), padding=(0, 1)), x, x[:, :, :(M + 1) // "
+      "2])\n";
+  for (const DType dtype : {DType::F32, DType::F64, DType::BF16, DType::I16})
+    for (std::string text : {both, odd, gradient}) {
+      if (!is_float(dtype) && text == gradient) continue;
+      for (size_t at; (at = text.find('$')) != std::string::npos;) text.replace(at, 1, name_of(dtype));
+      for (const auto& [n, m] : {std::pair<int64_t, int64_t>{1, 2}, {2, 3}, {5, 64}, {9, 97}, {4, 130}, {3, 275}}) {
+        std::string sized = text;
+        for (const auto& [name, size] : {std::pair{'N', n}, {'M', m}})
+          for (size_t at; (at = sized.find(name)) != std::string::npos;) sized.replace(at, 1, std::to_string(size));
+        const Tensor x = noise(dtype, {3, n, m}, static_cast<uint64_t>(m) + 5);
+        if (dtype == DType::F32) {
+          static_cast<float*>(x.data)[1] = std::numeric_limits<float>::quiet_NaN();
+          static_cast<float*>(x.data)[2] = -0.0F;
+        }
+        EXPECT_TRUE(right(sized, {x})) << sized;
+      }
+    }
+}
+
 // The rows of a short last axis: what is stored of each is in whole vectors, and ends anywhere.
 TEST(Interleave, NarrowRows) {
   NEEDS_LLVM();

@@ -1,0 +1,188 @@
+#include "kernel/split_lanes.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "kernel/at_remainder.hpp"
+#include "kernel/conditions.hpp"
+#include "kernel/offset.hpp"
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// Limits: vectors of a step, their lanes, and the expressions of all of them.
+constexpr int64_t kMostVectors = 4;
+constexpr int kFewestLanes = 8;
+constexpr size_t kMostExprsOfAll = 512;
+
+class SplitLanes {
+ public:
+  explicit SplitLanes(Kernel& kernel) : kernel_(kernel), around_(kernel) {}
+
+  bool run() {
+    for (Phase& phase : kernel_.phases) block(phase.body);
+    return changed_;
+  }
+
+ private:
+  void block(std::vector<Stmt>& body) {
+    const SymbolsAround::Scope scope(around_);
+    std::vector<Stmt> made;
+    for (Stmt& s : body) {
+      if (const auto* let = s.get_if<Let>()) around_.enter(*let);
+      const Loop* loop = loop_of(s, LoopKind::Vector);
+      if (loop && loop->lanes > kFewestLanes && split(*loop, made)) continue;
+      if (!loop) {
+        const SymbolsAround::Scope own(around_);
+        around_.enter_body_of(s);
+        if (auto* inside = body_of(s)) block(*inside);
+      }
+      made.push_back(std::move(s));
+    }
+    body = std::move(made);
+  }
+
+  // Whether each iteration computes and stores elements of its own, side by side.
+  bool can_be_split(const Loop& loop) const {
+    std::set<LocalId> own;
+    bool plain = (loop.lanes & (loop.lanes - 1)) == 0 && !loop.interior;
+    for_each_stmt(loop.body, [&](const Stmt& s) {
+      const auto* store = s.get_if<Store>();
+      const auto* inside = s.get_if<Loop>();
+      if (const auto* let = s.get_if<Let>()) own.insert(let->local);
+      if (const auto* assign = s.get_if<Assign>()) own.insert(assign->local);
+      plain = plain && (store || s.is<Let>() || s.is<Assign>() ||
+                        (inside && !inside->extent.mentions(loop.var) && inside->kind != LoopKind::Vector));
+    });
+    bool stores = false;
+    for (const Stmt& s : loop.body)
+      if (const auto* store = s.get_if<Store>()) {
+        stores = true;
+        const auto step = flat_offset(kernel_, store->access).coefficient_of(loop.var);
+        plain = plain && step && step->is(1) && !store->access.scratch && store->mask == kNoExpr && !store->atomic;
+      } else if (const auto* inside = body_of(s)) {
+        for_each_stmt(*inside, [&](const Stmt& below) { plain = plain && !below.is<Store>(); });
+      }
+    const auto names_index = [&](const IndexLocal& l) { return own.count(l.local) > 0; };
+    return plain && stores && !lives_outside(loop, own) &&
+           std::none_of(kernel_.index_locals.begin(), kernel_.index_locals.end(), names_index);
+  }
+
+  // Whether one of these locals has a value before or after the loop.
+  bool lives_outside(const Loop& loop, const std::set<LocalId>& locals) const {
+    if (locals.empty()) return false;
+    bool found = false;
+    const auto look = [&](const Stmt& s) {
+      const auto* assign = s.get_if<Assign>();
+      const auto* combine = s.get_if<Combine>();
+      found = found || (assign && locals.count(assign->local)) || (combine && locals.count(combine->local)) ||
+              any_below(kernel_, expressions(s), [&](const Expr& e) {
+                const auto* read = e.get_if<ReadLocal>();
+                return read && locals.count(read->local) > 0;
+              });
+    };
+    for (const Phase& phase : kernel_.phases) outside(phase.body, loop, look);
+    return found;
+  }
+
+  template <class Look>
+  static void outside(const std::vector<Stmt>& body, const Loop& loop, const Look& look) {
+    for (const Stmt& s : body) {
+      if (s.get_if<Loop>() == &loop) continue;
+      look(s);
+      if (const auto* inside = body_of(s)) outside(*inside, loop, look);
+    }
+  }
+
+  // Remainders of the number of an element that decide whether something is read.
+  std::set<int64_t> remainders(const Loop& loop, size_t& exprs) const {
+    std::set<int64_t> found;
+    visit_below(kernel_, expressions_of(loop.body), [&](ExprId, const Expr& e) {
+      ++exprs;
+      if (const auto* load = e.get_if<Load>(); load && load->mask != kNoExpr)
+        visit_below(kernel_, {load->mask}, [&](ExprId, const Expr& condition) {
+          if (const auto* apply = condition.get_if<Apply>())
+            if (const auto h = holds_where(kernel_, *apply)) collect(*h, loop.var, found);
+          return true;
+        });
+      return true;
+    });
+    return found;
+  }
+
+  static void collect(const IntExpr& e, Symbol var, std::set<int64_t>& into) {
+    for (const IntExpr::Term& term : e.terms())
+      for (const IntExpr::AtomPtr& atom : term.atoms) {
+        if (atom->symbol || atom->kind != AtomKind::Mod) continue;
+        const auto by = atom->b.constant();
+        const auto step = atom->a.coefficient_of(var);
+        if (by && *by >= 2 && *by <= kMostVectors && step && step->is(1)) into.insert(*by);
+      }
+  }
+
+  bool split(const Loop& loop, std::vector<Stmt>& into) {
+    size_t exprs = 0;
+    const std::set<int64_t> found = remainders(loop, exprs);
+    if (found.size() != 1 || exprs * static_cast<size_t>(*found.begin()) > kMostExprsOfAll || !can_be_split(loop))
+      return false;
+    const int64_t parts = *found.begin();
+    const SymbolsAround::Scope scope(around_);
+    const IntExpr whole = floordiv(loop.extent, parts, around_.ranges()), rest = loop.extent - whole * parts;
+    around_.enter(loop.var, whole);
+    Loop made = loop;
+    made.extent = whole;
+    made.lanes = lanes_for(loop.lanes / parts, whole);
+    made.body.clear();
+    std::vector<Stmt> stores;
+    const IntExpr var = IntExpr::symbol(loop.var);
+    for (int64_t p = 0; p < parts; ++p)
+      for (Stmt& s : at(loop, var * parts + p, p > 0)) (s.is<Store>() ? stores : made.body).push_back(std::move(s));
+    std::move(stores.begin(), stores.end(), std::back_inserter(made.body));
+    into.push_back(std::move(made));
+    for (int64_t p = 0; p + 1 < parts; ++p) {
+      const auto left = rest.constant();
+      if (left && *left <= p) break;
+      std::vector<Stmt> last = at(loop, whole * parts + p, true);
+      if (left)
+        std::move(last.begin(), last.end(), std::back_inserter(into));
+      else
+        into.push_back(If{below(p, rest), std::move(last)});
+    }
+    return changed_ = true;
+  }
+
+  std::vector<Stmt> at(const Loop& loop, const IntExpr& number, bool own_locals) {
+    return AtRemainder(kernel_, {loop.var, 0, 0, number}, 1, around_.ranges(), own_locals).of(loop.body);
+  }
+
+  // At most these, a power of two of which most have an element.
+  static int lanes_for(int64_t most, const IntExpr& extent) {
+    int lanes = kFewestLanes;
+    while (2 * lanes <= most) lanes *= 2;
+    const int64_t count = extent.constant().value_or(lanes);
+    while (lanes > kFewestLanes && (count + lanes - 1) / lanes * lanes - count > count / 4) lanes /= 2;
+    return lanes;
+  }
+
+  ExprId below(const IntExpr& number, const IntExpr& extent) {
+    const auto add = [&](Expr e) {
+      kernel_.exprs.push_back(std::move(e));
+      return static_cast<ExprId>(kernel_.exprs.size() - 1);
+    };
+    const ExprId n = add({DType::I64, IndexValue{number}}), m = add({DType::I64, IndexValue{extent}});
+    return add({DType::Bool, Apply{Op::Lt, {n, m}}});
+  }
+
+  Kernel& kernel_;
+  SymbolsAround around_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+bool split_lanes(Kernel& kernel) { return SplitLanes(kernel).run(); }
+
+}  // namespace smelt::kernel

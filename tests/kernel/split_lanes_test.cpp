@@ -1,0 +1,68 @@
+// Elements that alternate: which Vector loops take those of one remainder at a time.
+#include "kernel/split_lanes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "kernel/rewrite.hpp"
+#include "samples.hpp"
+#include "support/symbols.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+const IntExpr g = sym("g"_loop), i = sym("i"_loop);
+
+// Element n of a row is element n // by of the input, or 0 where n % by is not 0.
+void fill_spread(Sample& s, const IntExpr& columns, int64_t by, int lanes) {
+  const int in = s.input(DType::F32, {9, 200}), out = s.output(DType::F32, {9, columns});
+  const ExprId is_there = s.less(mod(i, by), 1), zero = s.build.constant(Scalar::of_float(DType::F32, 0));
+  const ExprId spread = s.load(in, {g, floordiv(i, by)}, is_there, zero);
+  s.phase(grid("g"_loop, 9, {vector("i"_loop, columns, {store({false, out, {g, i}}, spread)}, lanes)}));
+}
+
+const std::vector<Stmt>& row_of(const Sample& s) { return s.kernel.phases[0].body[0].get<Loop>().body; }
+
+TEST(SplitLanes, TakesAVectorOfEach) {
+  Sample s;
+  fill_spread(s, 200, 2, 64);
+  EXPECT_TRUE(split_lanes(s.kernel));
+  remove_dead_code(s.kernel);
+  verify(s.kernel);
+  ASSERT_EQ(row_of(s).size(), 1u);
+  const Loop& loop = row_of(s)[0].get<Loop>();
+  EXPECT_TRUE(loop.extent.is(100));
+  EXPECT_EQ(loop.lanes, 16);
+  EXPECT_EQ(loop.body.size(), 2u);
+  for (const Expr& e : s.kernel.exprs) EXPECT_FALSE(e.is<Apply>());
+}
+
+TEST(SplitLanes, LastElementsStandAlone) {
+  Sample s;
+  fill_spread(s, 200, 3, 64);
+  EXPECT_TRUE(split_lanes(s.kernel));
+  verify(s.kernel);
+  ASSERT_EQ(row_of(s).size(), 3u);
+  EXPECT_TRUE(row_of(s)[0].get<Loop>().extent.is(66));
+  EXPECT_TRUE(row_of(s)[1].is<Store>());
+  EXPECT_TRUE(row_of(s)[2].is<Store>());
+}
+
+TEST(SplitLanes, AsksWhichLastElementsThereAre) {
+  Sample s;
+  fill_spread(s, sym("N"_size), 2, 64);
+  s.kernel.assumptions.push_back(400 - sym("N"_size));
+  EXPECT_TRUE(split_lanes(s.kernel));
+  ASSERT_EQ(row_of(s).size(), 2u);
+  EXPECT_TRUE(row_of(s)[1].is<If>());
+}
+
+TEST(SplitLanes, LeavesManyRemaindersAndFewLanes) {
+  for (const auto& [by, lanes] : {std::pair<int64_t, int>{8, 64}, {2, 8}}) {
+    Sample s;
+    fill_spread(s, 200, by, lanes);
+    EXPECT_FALSE(split_lanes(s.kernel));
+  }
+}
+
+}  // namespace
+}  // namespace smelt::kernel
