@@ -301,7 +301,7 @@ Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units
     const Node& node = graph.nodes[i];
     const auto by_units = [&] { return units && is_product_of_halves(graph, node) && sums_words(graph, node); };
     if (node.local && is_dense_product(graph, node) && (in_tiles || by_units())) graph.nodes[i].local = false;
-    if (node.local && !in_tiles && is_of_far_windows(graph, node)) graph.nodes[i].local = false;
+    if (node.local && is_of_far_windows(graph, node)) graph.nodes[i].local = false;
     if (short_rows && short_rows->has(static_cast<NodeId>(i))) graph.nodes[i].local = true;
     const bool again = reduced_again && node.kind == NodeKind::Reduce && reduced_again->has(static_cast<NodeId>(i));
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, again ? kMostReducedAgain : most) &&

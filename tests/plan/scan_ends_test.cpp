@@ -23,12 +23,14 @@ TEST(ScanEndsInRows, NothingWithoutScans) {
 }
 
 TEST(FarWindows, AreRows) {
-  const Graph frames = with_local_reductions(
-      graph_of("input x: f32[100, 160000]\nf = window(x, 512, axis=1, stride=160)\nreturn mean(f, axis=-1)\n"), 64,
-      false, true);
-  const Plan plan = make_plan(frames, for_gpu());
-  ASSERT_EQ(plan.groups.size(), 1U);
-  EXPECT_EQ(plan.groups[0].strategy(), Strategy::Row);
+  for (const bool gpu : {false, true}) {
+    const Graph frames = with_local_reductions(
+        graph_of("input x: f32[100, 160000]\nf = window(x, 512, axis=1, stride=160)\nreturn mean(f, axis=-1)\n"), 64,
+        !gpu, gpu);
+    const Plan plan = make_plan(frames, gpu ? for_gpu() : Options{});
+    ASSERT_EQ(plan.groups.size(), 1U);
+    EXPECT_EQ(plan.groups[0].strategy(), Strategy::Row);
+  }
   const Graph means = with_local_reductions(
       graph_of("input x: f32[100, 160000]\nf = window(x, 512, axis=1)\nreturn mean(f, axis=-1)\n"), 64, false, true);
   EXPECT_EQ(make_plan(means, for_gpu()).groups[0].strategy(), Strategy::Pointwise);

@@ -168,6 +168,24 @@ TEST(Windows, LongOnesThatMoveBySteps) {
   }
 }
 
+// Windows of many elements that begin far from each other are rows.
+TEST(Windows, LongOnesFarApart) {
+  NEEDS_LLVM();
+  for (const char* type : {"f32", "f64", "f16", "i16"}) {
+    const DType t = *dtype_from_name(type);
+    for (const int64_t columns : {64, 131, 700})
+      for (const int64_t step : {33, 64, 129}) {
+        const Tensor x = noise(t, {3, columns}, static_cast<uint64_t>(step)), h = noise(t, {64}, 9);
+        if (t == DType::F32) static_cast<float*>(x.data)[40] = std::numeric_limits<float>::quiet_NaN();
+        EXPECT_TRUE(right(fmt::format("input x: {0}[3, {1}]\ninput h: {0}[64]\nf = window(x, 64, stride={2})\n"
+                                      "return sum(f * h, axis=-1), max(f, axis=-1), argmin(f + h, axis=-1) * 2\n",
+                                      type, columns, step),
+                          {x, h}))
+            << columns << step << type;
+      }
+  }
+}
+
 TEST(Windows, SizesOfACallAreChecked) {
   NEEDS_LLVM();
   const Executable pool = compiled("input x: f32[N]\nreturn max_pool(x, 5)\n");
