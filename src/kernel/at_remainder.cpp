@@ -45,6 +45,15 @@ IntExpr AtRemainder::placed(const IntExpr& e) const {
 }
 
 std::vector<Stmt> AtRemainder::of(const std::vector<Stmt>& body) {
+  if (own_locals_)
+    for_each_stmt(body, [&](const Stmt& s) {
+      if (const auto* let = s.get_if<Let>()) add_own(let->local);
+      if (const auto* assign = s.get_if<Assign>()) add_own(assign->local);
+      if (const auto* combine = s.get_if<Combine>()) {
+        add_own(combine->local);
+        if (combine->index_local >= 0) add_own(combine->index_local);
+      }
+    });
   std::vector<Stmt> made;
   for (Stmt s : body) {
     if (auto* loop = s.get_if<Loop>()) {
@@ -64,7 +73,10 @@ std::vector<Stmt> AtRemainder::of(const std::vector<Stmt>& body) {
   return made;
 }
 
-bool AtRemainder::changes(const Expr& e) { return AtValue::changes(e) || (own_locals_ && e.is<ReadLocal>()); }
+bool AtRemainder::changes(const Expr& e) {
+  const auto* read = e.get_if<ReadLocal>();
+  return AtValue::changes(e) || (read && locals_.count(read->local) > 0);
+}
 
 void AtRemainder::change(Expr& e) {
   AtValue::change(e);
@@ -98,9 +110,10 @@ std::optional<ExprId> AtRemainder::instead(Expr& e) {
   const auto h = holds_where(kernel_, *apply);
   if (!h) return std::nullopt;
   const auto value = h->constant();
-  if (!value && !proves_nonnegative(*h, ranges_)) return std::nullopt;
+  const bool holds = value ? *value >= 0 : proves_nonnegative(*h, ranges_);
+  if (!value && !holds && !proves_nonnegative(IntExpr(-1) - *h, ranges_)) return std::nullopt;
   if (value) ++decided_;
-  return add({DType::Bool, Const{Scalar::of_bool(value.value_or(0) >= 0)}}, kNoExpr);
+  return add({DType::Bool, Const{Scalar::of_bool(holds)}}, kNoExpr);
 }
 
 // A sum is -0 where both of its sides are.
@@ -117,11 +130,14 @@ std::optional<bool> AtRemainder::truth(ExprId id) const {
   return known ? std::optional(known->as_bool()) : std::nullopt;
 }
 
-LocalId AtRemainder::own(LocalId id) {
-  if (!own_locals_) return id;
+void AtRemainder::add_own(LocalId id) {
   const auto [known, fresh] = locals_.try_emplace(id, static_cast<LocalId>(kernel_.locals.size()));
   if (fresh) kernel_.locals.push_back(Local(kernel_.locals[static_cast<size_t>(id)]));
-  return known->second;
+}
+
+LocalId AtRemainder::own(LocalId id) const {
+  const auto known = locals_.find(id);
+  return known == locals_.end() ? id : known->second;
 }
 
 }  // namespace smelt::kernel

@@ -20,7 +20,7 @@ struct Iterations {
 
 class AtRemainder : public AtValue {
  public:
-  // `own_locals`: whether the case has locals of its own, beside those of another case.
+  // `own_locals`: whether the case has other locals than the body where the body assigns them.
   AtRemainder(Kernel& kernel, const Iterations& iterations, const IntExpr& periods, const Ranges& ranges,
               bool own_locals);
 
@@ -35,13 +35,14 @@ class AtRemainder : public AtValue {
 
   bool is_never_minus_0(ExprId id) const;
   std::optional<bool> truth(ExprId id) const;
-  LocalId own(LocalId id);
+  void add_own(LocalId id);
+  LocalId own(LocalId id) const;
 
   const bool own_locals_;
-  const std::map<Symbol, IntExpr> in_period_;  // of the two parts of the variable
-  Ranges known_;                               // and of these parts
-  int decided_ = 0;                            // conditions
-  std::unordered_map<LocalId, LocalId> locals_;
+  const std::map<Symbol, IntExpr> in_period_;    // of the two parts of the variable
+  Ranges known_;                                 // and of these parts
+  int decided_ = 0;                              // conditions
+  std::unordered_map<LocalId, LocalId> locals_;  // those that the body assigns, and the case's own
 };
 
 }  // namespace smelt::kernel

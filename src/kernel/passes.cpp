@@ -42,7 +42,7 @@ constexpr Pass kPasses[] = {
      narrow_sums},
     {"split-grids", "rows that are joined by turns are taken together, each as what it is", !kGpu, kCpu, split_grids,
      kMayFail},
-    {"split-lanes", "elements that alternate are vectors of their own, which are stored together", !kGpu, kCpu,
+    {"split-lanes", "elements that alternate, and ranges of joined ones, are vectors of their own", !kGpu, kCpu,
      split_lanes, kMayFail},
     {"prefetch", "rows that a later iteration reads are fetched into the caches", !kGpu, kCpu, add_prefetches},
     {"unroll-short-loops", "loops over what lies between lanes are unrolled, so that lanes are whole vectors", !kGpu,

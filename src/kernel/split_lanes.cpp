@@ -16,6 +16,7 @@ namespace {
 // Limits: vectors of a step, their lanes, and the expressions of all of them.
 constexpr int64_t kMostVectors = 4;
 constexpr int kFewestLanes = 8;
+constexpr int64_t kShortestRange = 16;
 constexpr size_t kMostExprsOfAll = 512;
 
 class SplitLanes {
@@ -34,7 +35,7 @@ class SplitLanes {
     for (Stmt& s : body) {
       if (const auto* let = s.get_if<Let>()) around_.enter(*let);
       const Loop* loop = loop_of(s, LoopKind::Vector);
-      if (loop && loop->lanes > kFewestLanes && split(*loop, made)) continue;
+      if (loop && loop->lanes > 1 && (split(*loop, made) || split_at_joints(*loop, made))) continue;
       if (!loop) {
         const SymbolsAround::Scope own(around_);
         around_.enter_body_of(s);
@@ -45,7 +46,7 @@ class SplitLanes {
     body = std::move(made);
   }
 
-  // Whether each iteration computes and stores elements of its own, side by side.
+  // Whether each iteration computes elements of its own, and stores them to outputs.
   bool can_be_split(const Loop& loop) const {
     std::set<LocalId> own;
     bool plain = (loop.lanes & (loop.lanes - 1)) == 0 && !loop.interior;
@@ -54,21 +55,28 @@ class SplitLanes {
       const auto* inside = s.get_if<Loop>();
       if (const auto* let = s.get_if<Let>()) own.insert(let->local);
       if (const auto* assign = s.get_if<Assign>()) own.insert(assign->local);
-      plain = plain && (store || s.is<Let>() || s.is<Assign>() ||
+      plain = plain && ((store && !store->access.scratch && !store->atomic) || s.is<Let>() || s.is<Assign>() ||
                         (inside && !inside->extent.mentions(loop.var) && inside->kind != LoopKind::Vector));
     });
     bool stores = false;
-    for (const Stmt& s : loop.body)
-      if (const auto* store = s.get_if<Store>()) {
-        stores = true;
-        const auto step = flat_offset(kernel_, store->access).coefficient_of(loop.var);
-        plain = plain && step && step->is(1) && !store->access.scratch && store->mask == kNoExpr && !store->atomic;
-      } else if (const auto* inside = body_of(s)) {
+    for (const Stmt& s : loop.body) {
+      stores = stores || s.is<Store>();
+      if (const auto* inside = body_of(s))
         for_each_stmt(*inside, [&](const Stmt& below) { plain = plain && !below.is<Store>(); });
-      }
+    }
     const auto names_index = [&](const IndexLocal& l) { return own.count(l.local) > 0; };
     return plain && stores && !lives_outside(loop, own) &&
            std::none_of(kernel_.index_locals.begin(), kernel_.index_locals.end(), names_index);
+  }
+
+  // Whether each iteration stores one element of each array, next to that of its neighbour.
+  bool stores_neighbours(const Loop& loop) const {
+    return std::all_of(loop.body.begin(), loop.body.end(), [&](const Stmt& s) {
+      const auto* store = s.get_if<Store>();
+      if (!store) return true;
+      const auto step = flat_offset(kernel_, store->access).coefficient_of(loop.var);
+      return step && step->is(1) && store->mask == kNoExpr;
+    });
   }
 
   // Whether one of these locals has a value before or after the loop.
@@ -126,7 +134,9 @@ class SplitLanes {
   bool split(const Loop& loop, std::vector<Stmt>& into) {
     size_t exprs = 0;
     const std::set<int64_t> found = remainders(loop, exprs);
-    if (found.size() != 1 || exprs * static_cast<size_t>(*found.begin()) > kMostExprsOfAll || !can_be_split(loop))
+    if (loop.lanes <= kFewestLanes || found.size() != 1 ||
+        exprs * static_cast<size_t>(*found.begin()) > kMostExprsOfAll || !can_be_split(loop) ||
+        !stores_neighbours(loop))
       return false;
     const int64_t parts = *found.begin();
     const SymbolsAround::Scope scope(around_);
@@ -156,6 +166,67 @@ class SplitLanes {
 
   std::vector<Stmt> at(const Loop& loop, const IntExpr& number, bool own_locals) {
     return AtRemainder(kernel_, {loop.var, 0, 0, number}, 1, around_.ranges(), own_locals).of(loop.body);
+  }
+
+  // Where masks of loads begin or cease to hold within the row, as where one array of a concat
+  // ends.
+  std::set<int64_t> joints(const Loop& loop, int64_t count, size_t& exprs) const {
+    std::set<int64_t> found;
+    visit_below(kernel_, expressions_of(loop.body), [&](ExprId, const Expr& e) {
+      ++exprs;
+      if (const auto* load = e.get_if<Load>(); load && load->mask != kNoExpr)
+        visit_below(kernel_, {load->mask}, [&](ExprId, const Expr& condition) {
+          const auto* apply = condition.get_if<Apply>();
+          const auto h = apply ? holds_where(kernel_, *apply) : std::nullopt;
+          const auto step = h ? h->coefficient_of(loop.var) : std::nullopt;
+          if (!step || (!step->is(1) && !step->is(-1))) return true;
+          const auto rest = (*h - *step * IntExpr::symbol(loop.var)).constant();
+          const int64_t at = !rest ? 0 : step->is(1) ? -*rest : *rest + 1;
+          if (at > 0 && at < count) found.insert(at);
+          return true;
+        });
+      return true;
+    });
+    return found;
+  }
+
+  // Ranges of equal length share what they read: one loop goes through all of them.
+  bool split_at_joints(const Loop& loop, std::vector<Stmt>& into) {
+    const auto count = loop.extent.constant();
+    if (!count) return false;
+    size_t exprs = 0;
+    std::set<int64_t> begins = joints(loop, *count, exprs);
+    if (begins.empty() || begins.size() >= static_cast<size_t>(kMostVectors) ||
+        exprs * (begins.size() + 1) > kMostExprsOfAll || !can_be_split(loop))
+      return false;
+    begins.insert(0);
+    std::vector<std::pair<int64_t, int64_t>> ranges;
+    for (auto begin = begins.begin(); begin != begins.end(); ++begin) {
+      const auto end = std::next(begin);
+      ranges.emplace_back(*begin, (end == begins.end() ? *count : *end) - *begin);
+    }
+    const auto is_short = [](const auto& range) { return range.second < kShortestRange; };
+    if (std::any_of(ranges.begin(), ranges.end(), is_short)) return false;
+    const bool alike =
+        std::all_of(ranges.begin(), ranges.end(), [&](const auto& r) { return r.second == ranges[0].second; });
+    std::vector<Stmt> stores;
+    for (const auto& [begin, length] : ranges) {
+      const SymbolsAround::Scope scope(around_);
+      around_.enter(loop.var, length);
+      if (begin == 0 || !alike) {
+        Loop made = loop;
+        made.extent = length;
+        made.lanes = lanes_for(alike ? loop.lanes / static_cast<int64_t>(ranges.size()) : loop.lanes, length);
+        made.body.clear();
+        into.push_back(std::move(made));
+      }
+      auto& body = into.back().get<Loop>().body;
+      for (Stmt& s : at(loop, IntExpr::symbol(loop.var) + begin, begin > 0))
+        (alike && s.is<Store>() ? stores : body).push_back(std::move(s));
+    }
+    auto& body = into.back().get<Loop>().body;
+    std::move(stores.begin(), stores.end(), std::back_inserter(body));
+    return changed_ = true;
   }
 
   // At most these, a power of two of which most have an element.

@@ -64,5 +64,34 @@ TEST(SplitLanes, LeavesManyRemaindersAndFewLanes) {
   }
 }
 
+// The first `n` of 100 elements are those of one array, the others those of another.
+void fill_joined(Sample& s, int64_t n) {
+  const int first = s.input(DType::F32, {9, n}), second = s.input(DType::F32, {9, 100 - n}),
+            out = s.output(DType::F32, {9, 100});
+  const ExprId is_first = s.less(i, n), zero = s.build.constant(Scalar::of_float(DType::F32, 0));
+  const ExprId a = s.load(first, {g, i}, is_first, zero), b = s.load(second, {g, i - n}, s.at_least(i - n, 0), zero);
+  const ExprId joined = s.build.apply(Op::Where, {is_first, a, b});
+  s.phase(grid("g"_loop, 9, {vector("i"_loop, 100, {store({false, out, {g, i}}, joined)}, 32)}));
+}
+
+TEST(SplitLanes, TakesJoinedArraysOneByOne) {
+  for (const int64_t n : {30, 50}) {
+    Sample s;
+    fill_joined(s, n);
+    EXPECT_TRUE(split_lanes(s.kernel));
+    remove_dead_code(s.kernel);
+    verify(s.kernel);
+    EXPECT_EQ(row_of(s).size(), n == 50 ? 1u : 2u);
+    EXPECT_TRUE(row_of(s)[0].get<Loop>().extent.is(n));
+    for (const Expr& e : s.kernel.exprs) EXPECT_FALSE(e.is<Apply>());
+  }
+}
+
+TEST(SplitLanes, LeavesShortEnds) {
+  Sample s;
+  fill_joined(s, 7);
+  EXPECT_FALSE(split_lanes(s.kernel));
+}
+
 }  // namespace
 }  // namespace smelt::kernel

@@ -1,4 +1,5 @@
 // Arrays that meet, or part, along a short last axis: pairs, colours, repeated pixels.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -200,6 +201,25 @@ TEST(Interleave, ZerosInserted) {
         EXPECT_TRUE(right(sized, {x})) << sized;
       }
     }
+}
+
+// Arrays that are joined within a row, in the last pass over it.
+TEST(Interleave, JoinedWithinRows) {
+  NEEDS_LLVM();
+  for (const char* type : {"f32", "f64", "bf16"})
+    for (const int64_t half : {16, 24, 48, 65})
+      for (const char* body :
+           {"concat((n[:, :H] * c, n[:, H:] + c), axis=1)", "concat((n[:, H:] - c, n * 2, n[:, H:2*H - 1]), axis=1)",
+            "concat((n[:, ::-1], n[:, 3:H - 2]), axis=1), n[:, 1:]"}) {
+        std::string text = fmt::format(
+            "input x: {0}[5, {1}]\ninput c: {0}[{2}]\nn = x / sqrt(sum(x * x, axis=1, keepdims=True))\nreturn {3}\n",
+            type, 2 * half, half, body);
+        for (size_t at; (at = text.find('H')) != std::string::npos;) text.replace(at, 1, std::to_string(half));
+        const DType t = *dtype_from_name(type);
+        const Tensor x = noise(t, {5, 2 * half}, 3), c = noise(t, {half}, 4);
+        if (t == DType::F32) static_cast<float*>(x.data)[2 * half] = std::numeric_limits<float>::quiet_NaN();
+        EXPECT_TRUE(right(text, {x, c})) << text;
+      }
 }
 
 // The rows of a short last axis: what is stored of each is in whole vectors, and ends anywhere.
