@@ -152,6 +152,7 @@ static int64_t most_local(const Machine& device) { return device.is_gpu && !devi
 // (schedule/blocked.hpp).
 static Graph for_device(const Graph& graph, const Machine& device, const SizeBinding& sizes) {
   Graph simple = simplify(graph);
+  if (const auto written_out = with_joined_reduced(simple)) simple = simplify(*written_out);
   const bool has_units = device.is_gpu && !device.opencl && device.gpu_facts.compute >= 80;
   if (has_units) simple = with_products_in_bf16(with_products_of_bytes(simple), sizes);
   if (!device.is_gpu) simple = with_short_axes_apart(simplify(with_windows_in_steps(simple)));

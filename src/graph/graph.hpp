@@ -212,6 +212,9 @@ bool is_dense_product(const Graph& graph, const Node& reduce);
 // The same with reductions over a short last axis and others as a local one of that axis inside of
 // one of the others, where the axes are not one piece of all arrays that are read.
 Graph with_short_axes_apart(const Graph& graph);
+// The same with reductions of arrays of one element each that are joined along the axis written
+// out; nothing where there are none.
+std::optional<Graph> with_joined_reduced(const Graph& graph);
 // The same with sums and extrema over long windows written as sums and extrema of shorter ones.
 Graph with_windows_in_steps(const Graph& graph);
 // The same with rolls by a few elements as slices of arrays that go on around their ends; nothing

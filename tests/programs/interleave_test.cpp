@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string_view>
 
 #include "run.hpp"
 
@@ -201,6 +202,30 @@ TEST(Interleave, ZerosInserted) {
         EXPECT_TRUE(right(sized, {x})) << sized;
       }
     }
+}
+
+// Reductions along the axis that arrays are joined along.
+TEST(Interleave, JoinedAndReduced) {
+  NEEDS_LLVM();
+  for (const DType t : {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8, DType::I64}) {
+    const Tensor x = noise(t, {7, 37}, 3), y = noise(t, {7, 37}, 4);
+    if (t == DType::F32) {
+      static_cast<float*>(x.data)[3] = std::numeric_limits<float>::quiet_NaN();
+      for (const Tensor* zeros : {&x, &y}) static_cast<float*>(zeros->data)[9] = -0.0F;
+    }
+    for (const char* made :
+         {"sum(stack((x, y, x)), axis=0)", "sum(stack((x, y, x * y), axis=1), axis=1, keepdims=True)",
+          "prod(stack((x, y), axis=-1), axis=-1)", "max(stack((x, y, y * 2)), axis=0)",
+          "min(abs(stack((x, y))), axis=0)", "any(stack((x > 0, y > x)), axis=0)", "all(stack((x > 0, y > x)), axis=0)",
+          "argmax(stack((x, y)), axis=0)", "sum(stack((x, y)) * stack((y, y + x)), axis=0)",
+          "sum(stack((x, y)), axis=0), max(stack((x, y)), axis=0)", "sum(square(stack((sum(x * x), sum(y), x[0, 0]))))",
+          "sum(stack((x, y)), axis=1)", "sum(stack((x,)), axis=0)",
+          "stack((x, y)) / (abs(sum(stack((x, y)), axis=0)) + 1)"}) {
+      if (!is_float(t) && std::string_view(made).find('/') != std::string_view::npos) continue;
+      EXPECT_TRUE(right(fmt::format("input x: {0}[7, M]\ninput y: {0}[7, M]\nreturn {1}\n", name_of(t), made), {x, y}))
+          << name_of(t) << made;
+    }
+  }
 }
 
 // Arrays that are joined within a row, in the last pass over it.
