@@ -53,8 +53,7 @@ class JoinedWriter : GraphCopy {
   bool reduces_joined(const Node& node) const {
     if (node.kind != NodeKind::Reduce || node.axes.size() != 1 || !op_of(node.reduce)) return false;
     const auto count = from_.at(node.args[0]).shape[static_cast<size_t>(node.axes[0])].constant();
-    return count && *count >= 2 && *count <= static_cast<int64_t>(kMostJoined) &&
-           is_joined(node.args[0], node.axes[0]);
+    return count && *count >= 2 && *count <= static_cast<int64_t>(kMostJoined) && is_joined(node.args[0], node.axes[0]);
   }
 
   // Whether it is joined along the axis, or computed from what is, and for such reductions alone.
@@ -69,7 +68,8 @@ class JoinedWriter : GraphCopy {
         const Node& n = from_.at(user);
         return computes_elements(n) || (n.kind == NodeKind::Reduce && n.axes == std::vector<int>{axis});
       };
-      return std::all_of(node.args.begin(), node.args.end(), is_one) && std::all_of(users.begin(), users.end(), reduces);
+      return std::all_of(node.args.begin(), node.args.end(), is_one) &&
+             std::all_of(users.begin(), users.end(), reduces);
     }
     return computes_elements(node) && users.size() == 1 &&
            std::any_of(node.args.begin(), node.args.end(), [&](NodeId arg) { return is_joined(arg, axis); });
@@ -98,8 +98,8 @@ class JoinedWriter : GraphCopy {
   NodeId written_out(const Node& reduce) {
     const Node& x = from_.at(reduce.args[0]);
     const auto axis = static_cast<size_t>(reduce.axes[0]);
-    const bool wider = is_small_float(reduce.dtype) &&
-                       (reduce.reduce == ReduceKind::Sum || reduce.reduce == ReduceKind::Prod);
+    const bool wider =
+        is_small_float(reduce.dtype) && (reduce.reduce == ReduceKind::Sum || reduce.reduce == ReduceKind::Prod);
     const DType t = wider ? DType::F32 : reduce.dtype;
     // Products are added with one rounding, as everywhere (docs/numerics.md).
     const bool products = reduce.reduce == ReduceKind::Sum && x.kind == NodeKind::Elementwise && x.op == Op::Mul &&

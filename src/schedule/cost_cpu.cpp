@@ -26,6 +26,8 @@ constexpr double kOwnPlace = 7;      // of an element whose place is found for i
 constexpr double kDivided = 14;      // the same, by divisions
 constexpr double kBroadcast = 0.5;   // of a step
 constexpr double kPiece = 2;         // of a piece of neighbours, among lanes from several places
+// Elements that alternate have code of their own up to so many remainders, and loads for each.
+constexpr int64_t kMostAlternating = 4, kMostReadAlternating = 64;
 // To begin a vector loop, and to join the lanes of an accumulator: for each register more than one,
 // and each halving of one.
 constexpr double kBegin = 5, kJoin = 2;
@@ -55,6 +57,9 @@ class CpuPrediction {
   Cost run() {
     passes_ = std::max(1, passes_of(s_.domain));
     find_steps();
+    int64_t read = 0;
+    for (const Read& r : s_.domain.reads) read += window_elements(s_.domain, r.index);
+    alternating_ = s_.domain.pointwise() && !s_.flattened && !s_.stencil && read <= kMostReadAlternating;
     find_accesses();
     find_issue();
     Cost cost;
@@ -167,11 +172,38 @@ class CpuPrediction {
     return axes.size() > 1 && stride(node, index, axes[axes.size() - 2]) == 1;
   }
 
+  // What a place is the remainder by, of numbers by which elements alternate; 1: of none.
+  static int64_t alternation(const IntExpr& e, Symbol var) {
+    int64_t by = 1;
+    for (const IntExpr::Term& term : e.terms())
+      for (const IntExpr::AtomPtr& atom : term.atoms) {
+        if (atom->symbol) continue;
+        const int64_t divisor = atom->b.constant().value_or(0);
+        const bool of_axis = atom->kind == AtomKind::Mod && divisor >= 2 && divisor <= kMostAlternating;
+        if (of_axis && atom->a.coefficient_of(var)) by = std::max(by, divisor);
+      }
+    return by;
+  }
+  bool alternates_in_lanes(const Index& index) const { return axis() && alternation_of(index, *axis()) > 1; }
+  int64_t alternation_of(const Index& index, const Axis& a) const {
+    int64_t by = 1;
+    if (alternating_)
+      for (const IntExpr& i : index) by = std::max(by, i.mentions(a.var) ? alternation(i, a.var) : 1);
+    return by;
+  }
+  // Elements for each that is read: where zeros are inserted between elements, those of each
+  // remainder are computed on their own (kernel/split_lanes.hpp).
+  double spread(const Index& index) const {
+    double by = 1;
+    for (const Axis& a : s_.domain.axes) by *= static_cast<double>(alternation_of(index, a));
+    return by;
+  }
+
   // Instructions that bring, or store, one element.
   double instructions_of(NodeId node, const Index& index, int64_t most_shuffled) const {
     if (!axis() || graph_.at(node).shape.empty()) return 0;
     const double registers = std::max(1.0, size_of(graph_.at(node).dtype) / 4.0) / width();
-    const double step = stride(node, index, *axis());
+    const double step = alternates_in_lanes(index) ? 1 : stride(node, index, *axis());
     // Rows that the data picks are read in order, as stride_of() knows.
     const bool anywhere = (reads_gathered(index) && !facts_.measured) || step >= kAnywhere;
     if (s_.flattened) {
@@ -204,14 +236,14 @@ class CpuPrediction {
     const auto note = [&](NodeId node, const Index& index, double times, bool stored) {
       const bool joined = stored && is_joined(node, index);
       instructions_ += times * instructions_of(node, index, joined ? kMostJoined : kMostShuffled);
-      if (!joined && in_own_lines(node, index))
+      if (!joined && !alternates_in_lanes(index) && in_own_lines(node, index))
         (stored && along_rows() ? torn_bytes_ : line_bytes_) += times * (stored ? 2 : 1) * kCacheLine;
       const DType dtype = graph_.at(node).dtype;
       if (dtype == DType::BF16 || dtype == DType::F16)
         instructions_ += times * facts_.costs->of(dtype == DType::BF16 ? Fact::Bf16 : Fact::F16) / width();
       moved[node] += times * size_of(dtype);
     };
-    for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read), false);
+    for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read) / spread(read.index), false);
     for (const Output& o : s_.domain.outputs) {
       note(o.node, o.store_index, o.per_row ? kept() : executed_, true);
       stored.insert(o.node);
@@ -267,7 +299,7 @@ class CpuPrediction {
   void find_issue() {
     const double operations =
         s_.stencil ? operations_of(graph_, group_.nodes, options_.sizes, *facts_.costs) * s_.stencil->repeated
-                   : all_operations();
+                   : all_operations() / spread_windows();
     instructions_ += operations * executed_ / points() / width() + begun_ * passes_ * kBegin;
     const auto accumulators = static_cast<double>(s_.domain.reductions.size() + s_.domain.scans.size());
     instructions_ += in_scratch_ * accumulators * executed_ / width();
@@ -279,6 +311,14 @@ class CpuPrediction {
     for (const Read& read : s_.domain.reads)
       if (window_elements(s_.domain, read.index) > kLongestBesideOthers)
         chain_ = std::max(chain_, times_read(read) / s_.lanes * kChain / 2);
+  }
+
+  // By what windows over inserted zeros have fewer elements.
+  double spread_windows() const {
+    double by = 1;
+    for (const Read& read : s_.domain.reads)
+      if (window_elements(s_.domain, read.index) > 1) by = std::max(by, spread(read.index));
+    return by;
   }
 
   // Cheap operations are done again in passes that need them, others are kept where a row fits.
@@ -340,6 +380,7 @@ class CpuPrediction {
   double executed_ = 0, begun_ = 0, iterations_ = 1;
   double in_scratch_ = 0;  // accesses of scratch for each element and accumulator
   double instructions_ = 0, memory_bytes_ = 0, written_bytes_ = 0, line_bytes_ = 0;
+  bool alternating_ = false;
   double divider_ = 0;     // instructions that go on beside others
   double torn_bytes_ = 0;  // of lines that are read and written for one element of a row
   double far_pieces_ = 0;  // of rows that are stored to other pages

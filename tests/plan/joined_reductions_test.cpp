@@ -17,9 +17,9 @@ int64_t count(const Graph& graph, NodeKind kind) {
 }
 
 TEST(JoinedReductions, AreWrittenOut) {
-  for (const char* body : {"sum(stack((x, y)), axis=0)", "max(stack((x, y, x), axis=2), axis=2)",
-                           "sum(stack((x, y)) * stack((y, y)), axis=0)",
-                           "sum(stack((x, y)), axis=0), min(stack((x, y)), axis=0)"}) {
+  for (const char* body :
+       {"sum(stack((x, y)), axis=0)", "max(stack((x, y, x), axis=2), axis=2)",
+        "sum(stack((x, y)) * stack((y, y)), axis=0)", "sum(stack((x, y)), axis=0), min(stack((x, y)), axis=0)"}) {
     const auto graph = written_out(body);
     ASSERT_TRUE(graph) << body;
     const Graph simple = simplify(*graph);

@@ -48,6 +48,18 @@ TEST(Predict, KernelsAddUpToTheirOwnCosts) {
   }
 }
 
+// A CPU computes nothing of zeros that are inserted between elements: the gradient of a pool takes
+// about the time of its reads and writes.
+TEST(Predict, InsertedZerosCostNothing) {
+  const Case spread(
+      "input x: f32[64, 500, 500]\ninput g: f32[64, 250, 250]\n"
+      "return vjp(avg_pool(x, (4, 4), stride=2, padding=1), x, g)",
+      false);
+  const Case copy("input x: f32[64, 500, 500]\nreturn x * 2", false);
+  ASSERT_EQ(spread.plan.groups.size(), 1u);
+  EXPECT_LT(spread.prediction.us, 2 * copy.prediction.us);
+}
+
 // The choice to cut and what is said of it come from one model.
 TEST(Predict, AKernelThatWasCutIsSlowerAsOne) {
   for (const bool gpu : {true, false}) {
