@@ -70,7 +70,7 @@ std::optional<CommonPoints> common_points(const std::vector<Shape>& shapes, Shor
     if (goes && !is_short(found->shape[d])) return std::nullopt;
     if (!goes) fewer.push_back(found->shape[d]);
   }
-  if (std::bit_width(apart) > static_cast<int>(found->shape.size())) return std::nullopt;
+  if (static_cast<size_t>(std::bit_width(apart)) > found->shape.size()) return std::nullopt;
   return with_points(shapes, std::move(fewer));
 }
 

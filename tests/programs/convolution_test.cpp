@@ -39,7 +39,9 @@ TEST(Convolution, OfManyChannels) {
     const std::string program =
         fmt::format("input x: f32{}\ninput w: f32{}\nreturn conv(x, w, {})\n", str(x), str(w), how);
     EXPECT_TRUE(right(program, {noise(DType::F32, x, 1), noise(DType::F32, w, 2)})) << program;
-    if (!device().is_gpu) EXPECT_TRUE(in_tiles(program)) << program;
+    if (!device().is_gpu) {
+      EXPECT_TRUE(in_tiles(program)) << program;
+    }
   }
 }
 
