@@ -47,6 +47,15 @@ std::optional<IntExpr> index_of(const Kernel& kernel, ExprId id) {
   return known && known->dtype == DType::I64 ? std::optional(IntExpr(known->i)) : std::nullopt;
 }
 
+ExprId is_below(Kernel& kernel, const IntExpr& index, const IntExpr& extent) {
+  const auto add = [&](Expr e) {
+    kernel.exprs.push_back(std::move(e));
+    return static_cast<ExprId>(kernel.exprs.size() - 1);
+  };
+  const ExprId n = add({DType::I64, IndexValue{index}}), m = add({DType::I64, IndexValue{extent}});
+  return add({DType::Bool, Apply{Op::Lt, {n, m}}});
+}
+
 std::optional<IntExpr> holds_where(const Kernel& kernel, const Apply& e) {
   if (e.args.size() != 2) return std::nullopt;
   const auto left = index_of(kernel, e.args[0]), right = index_of(kernel, e.args[1]);

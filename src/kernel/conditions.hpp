@@ -15,6 +15,9 @@ std::optional<IntExpr> index_of(const Kernel& kernel, ExprId id);
 // != and other operations.
 std::optional<IntExpr> holds_where(const Kernel& kernel, const Apply& e);
 
+// A new expression of the kernel: whether an index is below another one.
+ExprId is_below(Kernel& kernel, const IntExpr& index, const IntExpr& extent);
+
 // What is at least 0 where h is, without a quotient by a positive constant: x // c + k >= 0 says of
 // x what x + c k >= 0 says, and k - x // c >= 0 what c k + c - 1 - x >= 0 says.
 IntExpr undivided(const IntExpr& h);

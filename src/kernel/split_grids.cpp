@@ -116,21 +116,12 @@ class SplitGrids {
       if (proves_nonnegative(most - 1 - number, ranges))
         std::move(made.begin(), made.end(), std::back_inserter(body));
       else
-        body.push_back(If{below(number, most), std::move(made)});
+        body.push_back(If{is_below(kernel_, number, most), std::move(made)});
     }
     grid.extent = extent;
     grid.body = std::move(body);
     phase.work = phase.work * rows;
     return true;
-  }
-
-  ExprId below(const IntExpr& number, const IntExpr& extent) {
-    const auto add = [&](Expr e) {
-      kernel_.exprs.push_back(std::move(e));
-      return static_cast<ExprId>(kernel_.exprs.size() - 1);
-    };
-    const ExprId n = add({DType::I64, IndexValue{number}}), m = add({DType::I64, IndexValue{extent}});
-    return add({DType::Bool, Apply{Op::Lt, {n, m}}});
   }
 
   Kernel& kernel_;

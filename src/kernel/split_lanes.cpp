@@ -159,7 +159,7 @@ class SplitLanes {
       if (left)
         std::move(last.begin(), last.end(), std::back_inserter(into));
       else
-        into.push_back(If{below(p, rest), std::move(last)});
+        into.push_back(If{is_below(kernel_, p, rest), std::move(last)});
     }
     return changed_ = true;
   }
@@ -236,15 +236,6 @@ class SplitLanes {
     const int64_t count = extent.constant().value_or(lanes);
     while (lanes > kFewestLanes && (count + lanes - 1) / lanes * lanes - count > count / 4) lanes /= 2;
     return lanes;
-  }
-
-  ExprId below(const IntExpr& number, const IntExpr& extent) {
-    const auto add = [&](Expr e) {
-      kernel_.exprs.push_back(std::move(e));
-      return static_cast<ExprId>(kernel_.exprs.size() - 1);
-    };
-    const ExprId n = add({DType::I64, IndexValue{number}}), m = add({DType::I64, IndexValue{extent}});
-    return add({DType::Bool, Apply{Op::Lt, {n, m}}});
   }
 
   Kernel& kernel_;
