@@ -13,6 +13,12 @@ namespace {
 constexpr DType kTypes[] = {DType::F32, DType::F64, DType::F16, DType::BF16,
                             DType::I8,  DType::U16, DType::I64, DType::Bool};
 
+// A program in which every such letter is replaced.
+std::string with(std::string program, char letter, const std::string& by) {
+  for (size_t at; (at = program.find(letter)) != std::string::npos;) program.replace(at, 1, by);
+  return program;
+}
+
 TEST(Interleave, ArraysSideBySide) {
   NEEDS_LLVM();
   const char* two = "input x: $[N]\ninput y: $[N]\nreturn stack((x, y), axis=-1)\n";
@@ -20,7 +26,7 @@ TEST(Interleave, ArraysSideBySide) {
   const char* seven = "input x: $[N]\ninput y: $[N]\nreturn stack((x, y, x, x, y, y, x), axis=1)[::-1]\n";
   for (const DType dtype : kTypes)
     for (std::string text : {two, three, seven}) {
-      for (size_t at; (at = text.find('$')) != std::string::npos;) text.replace(at, 1, name_of(dtype));
+      text = with(text, '$', std::string(name_of(dtype)));
       std::vector<std::vector<TensorView>> calls;
       std::vector<Tensor> held;
       for (const int64_t n : {0, 1, 64, 331, 5000}) {
@@ -157,13 +163,12 @@ TEST(Interleave, RowsAndColumnsByTurns) {
   for (const DType dtype : {DType::F32, DType::F64, DType::BF16, DType::U8, DType::I64})
     for (std::string text : {twice, padded, apart, thirds, batches}) {
       const bool batch = text.find("3, N") != std::string::npos;
-      for (size_t at; (at = text.find('$')) != std::string::npos;) text.replace(at, 1, name_of(dtype));
+      text = with(text, '$', std::string(name_of(dtype)));
       for (const auto& [n, m] :
            {std::pair<int64_t, int64_t>{1, 1}, {2, 3}, {5, 64}, {33, 97}, {64, 130}, {7, 515}, {3, 0}}) {
         if (m == 0 && !batch) continue;
         std::string sized = text;
-        for (const auto& [name, size] : {std::pair{'N', n}, {'M', m}})
-          for (size_t at; (at = sized.find(name)) != std::string::npos;) sized.replace(at, 1, std::to_string(size));
+        for (const auto& [name, size] : {std::pair{'N', n}, {'M', m}}) sized = with(sized, name, std::to_string(size));
         const Tensor x = noise(dtype, batch ? Dims{3, n, m} : Dims{n, m}, static_cast<uint64_t>(n) + 5);
         if (dtype == DType::F32 && x.count() > 2) {
           static_cast<float*>(x.data)[1] = std::numeric_limits<float>::quiet_NaN();
@@ -189,11 +194,10 @@ TEST(Interleave, ZerosInserted) {
   for (const DType dtype : {DType::F32, DType::F64, DType::BF16, DType::I16})
     for (std::string text : {both, odd, gradient}) {
       if (!is_float(dtype) && text == gradient) continue;
-      for (size_t at; (at = text.find('$')) != std::string::npos;) text.replace(at, 1, name_of(dtype));
+      text = with(text, '$', std::string(name_of(dtype)));
       for (const auto& [n, m] : {std::pair<int64_t, int64_t>{1, 2}, {2, 3}, {5, 64}, {9, 97}, {4, 130}, {3, 275}}) {
         std::string sized = text;
-        for (const auto& [name, size] : {std::pair{'N', n}, {'M', m}})
-          for (size_t at; (at = sized.find(name)) != std::string::npos;) sized.replace(at, 1, std::to_string(size));
+        for (const auto& [name, size] : {std::pair{'N', n}, {'M', m}}) sized = with(sized, name, std::to_string(size));
         const Tensor x = noise(dtype, {3, n, m}, static_cast<uint64_t>(m) + 5);
         if (dtype == DType::F32) {
           static_cast<float*>(x.data)[1] = std::numeric_limits<float>::quiet_NaN();
@@ -277,7 +281,7 @@ TEST(Interleave, PairsThatAreComputed) {
       "return stack([stack([a, b + c]), stack([b, a * c])])\n";
   for (const DType dtype : {DType::F32, DType::F16, DType::I32})
     for (std::string text : {rotated, alpha, apart}) {
-      for (size_t at; (at = text.find('$')) != std::string::npos;) text.replace(at, 1, name_of(dtype));
+      text = with(text, '$', std::string(name_of(dtype)));
       const bool first = text.find("32, 8") != std::string::npos, last = text.find("[N, 64]") != std::string::npos;
       for (const int64_t n : {2, 6, 40}) {
         const Shape x = first ? Shape{n, 32, 8} : last ? Shape{n, 64} : Shape{n, 40, 3};
