@@ -153,6 +153,8 @@ static int64_t most_local(const Machine& device) { return device.is_gpu && !devi
 static Graph for_device(const Graph& graph, const Machine& device, const SizeBinding& sizes) {
   Graph simple = simplify(graph);
   if (const auto written_out = with_joined_reduced(simple)) simple = simplify(*written_out);
+  if (device.is_gpu && !device.gpu_facts.is_processor)
+    if (const auto one = with_joined_scatters(simple)) simple = simplify(*one);
   const bool has_units = device.is_gpu && !device.opencl && device.gpu_facts.compute >= 80;
   if (has_units) simple = with_products_in_bf16(with_products_of_bytes(simple), sizes);
   if (!device.is_gpu) simple = with_short_axes_apart(simplify(with_windows_in_steps(simple)));

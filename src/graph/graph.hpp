@@ -215,6 +215,9 @@ Graph with_short_axes_apart(const Graph& graph);
 // The same with reductions of arrays of one element each that are joined along the axis written
 // out; nothing where there are none.
 std::optional<Graph> with_joined_reduced(const Graph& graph);
+// The same with scatters into each other's results, all of as many updates, as one; nothing where
+// there are none.
+std::optional<Graph> with_joined_scatters(const Graph& graph);
 // The same with sums and extrema over long windows written as sums and extrema of shorter ones.
 Graph with_windows_in_steps(const Graph& graph);
 // The same with rolls by a few elements as slices of arrays that go on around their ends; nothing

@@ -7,10 +7,36 @@ namespace {
 
 constexpr int kFixedBits = 30;  // of a term, as an integer
 constexpr int kMoreBits = 31;   // of what remains of it, as a second one
-constexpr int64_t kF64Bias = 1023, kF64Mantissa = 52;
+constexpr int64_t kF64Bias = 1023, kF64Mantissa = 52, kF32Bias = 127, kF32Mantissa = 23, kF32Infinite = 255;
 // How infinities are counted: +inf in the lower half of the sum, -inf in the upper one, NaN in
 // both.
 constexpr int64_t kMinusInfinity = int64_t{1} << 32;
+
+// What an infinity or NaN counts as; 0 for other values.
+ExprId counted(Builder& b, ExprId x, DType dtype) {
+  const auto number = [&](int64_t value) { return b.constant(Scalar::of_int(DType::I64, value)); };
+  const auto is = [&](double value) { return b.apply(Op::Eq, {x, b.constant(Scalar::of_float(dtype, value))}); };
+  const auto where = [&](ExprId c, ExprId yes, ExprId no) { return b.apply(Op::Where, {c, yes, no}); };
+  return where(b.apply(Op::Ne, {x, x}), number(kMinusInfinity + 1),
+               where(is(HUGE_VAL), number(1), where(is(-HUGE_VAL), number(kMinusInfinity), number(0))));
+}
+
+// The sum of what was counted, an f64.
+ExprId sum_of_counted(Builder& b, ExprId count) {
+  const auto number = [&](int64_t value) { return b.constant(Scalar::of_int(DType::I64, value)); };
+  const auto real = [&](double value) { return b.constant(Scalar::of_float(DType::F64, value)); };
+  const ExprId plus = b.apply(Op::Ne, {b.apply(Op::And, {count, number(0xffffffff)}), number(0)});
+  const ExprId minus = b.apply(Op::Ne, {b.raw(RawOp::Shr, DType::I64, {count, number(32)}), number(0)});
+  return b.apply(Op::Where, {b.apply(Op::And, {plus, minus}), real(NAN),
+                             b.apply(Op::Where, {plus, real(HUGE_VAL), real(-HUGE_VAL)})});
+}
+
+// 2^e as an f64, where that is a normal number.
+ExprId power_of_two(Builder& b, ExprId e) {
+  const auto number = [&](int64_t value) { return b.constant(Scalar::of_int(DType::I64, value)); };
+  const ExprId biased = b.apply(Op::Add, {b.cast(e, DType::I64), number(kF64Bias)});
+  return b.bitcast(b.raw(RawOp::Shl, DType::I64, {biased, number(kF64Mantissa)}), DType::F64);
+}
 
 }  // namespace
 
@@ -46,17 +72,11 @@ ExprId ExactSums::exponent(ExprId x) {
   return b_.raw(RawOp::Shr, DType::I32, {bits, number(DType::I32, 23)});
 }
 
-// 2^e as an f64, where that is a normal number.
-ExprId ExactSums::power(ExprId e) {
-  const ExprId biased = op(Op::Add, b_.cast(e, DType::I64), number(DType::I64, kF64Bias));
-  return b_.bitcast(b_.raw(RawOp::Shl, DType::I64, {biased, number(DType::I64, kF64Mantissa)}), DType::F64);
-}
-
 // x 2^e, in two steps where e may leave the range of exponents.
 ExprId ExactSums::times_power(ExprId x, ExprId e) {
-  if (dtype_ == DType::F32) return op(Op::Mul, x, power(e));
+  if (dtype_ == DType::F32) return op(Op::Mul, x, power_of_two(b_, e));
   const ExprId half = b_.raw(RawOp::Shr, DType::I32, {e, number(DType::I32, 1)});
-  return op(Op::Mul, op(Op::Mul, x, power(half)), power(op(Op::Sub, e, half)));
+  return op(Op::Mul, op(Op::Mul, x, power_of_two(b_, half)), power_of_two(b_, op(Op::Sub, e, half)));
 }
 
 ExprId ExactSums::part(ExprId x, ExprId top, int word) {
@@ -69,13 +89,7 @@ ExprId ExactSums::part(ExprId x, ExprId top, int word) {
                            b_.constant(Scalar::of_float(DType::F64, static_cast<double>(int64_t{1} << kMoreBits))));
     return where(special, zero, b_.raw(RawOp::ToInt, DType::I64, {b_.apply(Op::Round, {more})}));
   }
-  const ExprId infinity = b_.constant(Scalar::of_float(dtype_, HUGE_VAL));
-  const ExprId below = b_.constant(Scalar::of_float(dtype_, -HUGE_VAL));
-  const ExprId nan = number(DType::I64, kMinusInfinity + 1), minus = number(DType::I64, kMinusInfinity);
-  const ExprId counted =
-      where(op(Op::Ne, x, x), nan,
-            where(op(Op::Eq, x, infinity), number(DType::I64, 1), where(op(Op::Eq, x, below), minus, zero)));
-  return where(special, counted, b_.raw(RawOp::ToInt, DType::I64, {rounded}));
+  return where(special, counted(b_, x, dtype_), b_.raw(RawOp::ToInt, DType::I64, {rounded}));
 }
 
 ExprId ExactSums::total(ExprId x, const std::vector<ExprId>& sums, ExprId top) {
@@ -92,12 +106,64 @@ ExprId ExactSums::total(ExprId x, const std::vector<ExprId>& sums, ExprId top) {
     nothing = op(Op::And, nothing, op(Op::Eq, sums[1], zero));
   }
   const ExprId exact = times_power(all, op(Op::Sub, top, number(DType::I32, unit())));
-  const ExprId plus = op(Op::Ne, op(Op::And, whole, number(DType::I64, 0xffffffff)), zero);
-  const ExprId minus = op(Op::Ne, b_.raw(RawOp::Shr, DType::I64, {whole, number(DType::I64, 32)}), zero);
-  const auto special = [&](double v) { return b_.constant(Scalar::of_float(DType::F64, v)); };
-  const ExprId counted =
-      where(op(Op::And, plus, minus), special(NAN), where(plus, special(HUGE_VAL), special(-HUGE_VAL)));
-  const ExprId more = where(op(Op::Eq, top, number(DType::I32, infinite())), counted, exact);
+  const ExprId more = where(op(Op::Eq, top, number(DType::I32, infinite())), sum_of_counted(b_, whole), exact);
+  return where(nothing, x, b_.cast(op(Op::Add, b_.cast(x, DType::F64), more), dtype_));
+}
+
+// Sums of a level stay within 62 bits: fewer terms leave more of them for exponents.
+LevelSums::LevelSums(Builder& b, DType dtype, const IntExpr& terms) : b_(b), dtype_(dtype) {
+  const auto at_most = [&](int bits) { return 1 - min(1, floordiv(max(terms, 1) - 1, int64_t{1} << bits)); };
+  step_ = 6 + 6 * at_most(27) + 7 * at_most(20);
+  levels_ = floordiv(kF32Infinite - 2, step_) + 2;
+}
+
+ExprId LevelSums::step() { return b_.cast(b_.index(step_), DType::I32); }
+
+ExprId LevelSums::magnitude(ExprId x) { return op(Op::And, b_.bitcast(x, DType::I32), number(DType::I32, 0x7fffffff)); }
+
+std::array<ExprId, LevelSums::kFacts> LevelSums::facts(ExprId x) {
+  const ExprId bits = magnitude(x), zero = number(DType::I32, 0), one = number(DType::I32, 1);
+  const ExprId stored = b_.raw(RawOp::Shr, DType::I32, {bits, number(DType::I32, kF32Mantissa)});
+  const ExprId special = op(Op::Eq, stored, number(DType::I32, kF32Infinite));
+  const ExprId exponent = op(Op::Max, stored, one), counts = op(Op::Or, special, op(Op::Eq, bits, zero));
+  return {where(counts, zero, exponent), where(counts, zero, op(Op::Sub, number(DType::I32, kF32Infinite), exponent)),
+          where(special, one, zero)};
+}
+
+LevelSums::Known LevelSums::known(const std::array<ExprId, kFacts>& facts) {
+  const ExprId zero = number(DType::I32, 0), least = op(Op::Sub, number(DType::I32, kF32Infinite), facts[1]);
+  const ExprId levels = op(Op::Add, op(Op::FloorDiv, op(Op::Sub, facts[0], least), step()), number(DType::I32, 1));
+  return {facts[0], where(op(Op::Eq, facts[0], zero), zero, levels), op(Op::Ne, facts[2], zero)};
+}
+
+LevelSums::Term LevelSums::term(ExprId x, ExprId top) {
+  const ExprId bits = magnitude(x), zero = number(DType::I32, 0), one = number(DType::I32, 1);
+  const ExprId stored = b_.raw(RawOp::Shr, DType::I32, {bits, number(DType::I32, kF32Mantissa)});
+  const ExprId special = op(Op::Eq, stored, number(DType::I32, kF32Infinite));
+  const ExprId below = op(Op::Max, op(Op::Sub, top, op(Op::Max, stored, one)), zero);
+  const ExprId level = op(Op::FloorDiv, below, step()), within = op(Op::Sub, below, op(Op::Mul, level, step()));
+  const ExprId fraction = op(Op::And, bits, number(DType::I32, (1 << kF32Mantissa) - 1));
+  const ExprId leading = number(DType::I32, 1 << kF32Mantissa);
+  const ExprId mantissa = b_.cast(where(op(Op::Eq, stored, zero), fraction, op(Op::Or, fraction, leading)), DType::I64);
+  const ExprId shifted =
+      b_.raw(RawOp::Shl, DType::I64, {mantissa, b_.cast(op(Op::Sub, op(Op::Sub, step(), one), within), DType::I64)});
+  const ExprId none = number(DType::I64, 0);
+  const ExprId signed_one = where(op(Op::Lt, b_.bitcast(x, DType::I32), zero), op(Op::Sub, none, shifted), shifted);
+  return {where(special, b_.index(levels_ - 1), b_.cast(level, DType::I64)),
+          where(special, counted(b_, x, compute_type(dtype_)), signed_one)};
+}
+
+ExprId LevelSums::value_of(ExprId sum, ExprId level, ExprId top) {
+  constexpr int64_t kUnit = kF32Bias + kF32Mantissa - 1;
+  const ExprId steps = op(Op::Mul, op(Op::Add, level, number(DType::I32, 1)), step());
+  const ExprId exponent = op(Op::Sub, op(Op::Sub, top, steps), number(DType::I32, kUnit));
+  return op(Op::Mul, b_.cast(sum, DType::F64), power_of_two(b_, exponent));
+}
+
+ExprId LevelSums::total(ExprId x, ExprId sum, ExprId any, ExprId last) {
+  const ExprId none = number(DType::I64, 0);
+  const ExprId more = where(op(Op::Eq, last, none), sum, sum_of_counted(b_, last));
+  const ExprId nothing = op(Op::And, op(Op::Eq, any, none), op(Op::Eq, last, none));
   return where(nothing, x, b_.cast(op(Op::Add, b_.cast(x, DType::F64), more), dtype_));
 }
 

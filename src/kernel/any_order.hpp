@@ -1,6 +1,7 @@
 // Floats that are joined in any order, with the same bits: as integers.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "kernel/build.hpp"
@@ -31,7 +32,6 @@ class ExactSums {
   ExprId op(Op op, ExprId x, ExprId y) { return b_.apply(op, {x, y}); }
   ExprId number(DType t, int64_t value) { return b_.constant(Scalar::of_int(t, value)); }
   ExprId where(ExprId condition, ExprId x, ExprId y) { return b_.apply(Op::Where, {condition, x, y}); }
-  ExprId power(ExprId e);
   ExprId times_power(ExprId x, ExprId e);
   // The exponent of multiples of 2^-30, below the power of two above the top.
   int64_t unit() const;
@@ -39,6 +39,44 @@ class ExactSums {
 
   Builder& b_;
   const DType dtype_;
+};
+
+// Sums of f32 terms of which only the range of exponents is known: a term is an integer at the
+// level of its exponent, a whole one, and each level has its own sum. The last level counts
+// infinities and NaN instead.
+class LevelSums {
+ public:
+  // dtype: f32, or a small float that is computed as one. `terms`: so many at most.
+  LevelSums(Builder& b, DType dtype, const IntExpr& terms);
+
+  // What is known of all terms: i32, each the largest over them, of 0.
+  static constexpr int kFacts = 3;
+  std::array<ExprId, kFacts> facts(ExprId x);  // the exponent, 255 less it, whether it is infinite or NaN
+  struct Known {
+    ExprId top, levels, special;  // the largest exponent, levels that have terms, facts[2]
+  };
+  Known known(const std::array<ExprId, kFacts>& facts);
+
+  const IntExpr& levels() const { return levels_; }
+  struct Term {
+    ExprId level, value;  // i64
+  };
+  Term term(ExprId x, ExprId top);
+  // What the sum of a level stands for, an f64.
+  ExprId value_of(ExprId sum, ExprId level, ExprId top);
+  // x and its terms, an f64 of all levels but the last; `any`: 0 where no level has anything.
+  ExprId total(ExprId x, ExprId sum, ExprId any, ExprId last);
+
+ private:
+  ExprId op(Op op, ExprId x, ExprId y) { return b_.apply(op, {x, y}); }
+  ExprId number(DType t, int64_t value) { return b_.constant(Scalar::of_int(t, value)); }
+  ExprId where(ExprId condition, ExprId x, ExprId y) { return b_.apply(Op::Where, {condition, x, y}); }
+  ExprId magnitude(ExprId x);  // its bits without the sign
+  ExprId step();
+
+  Builder& b_;
+  const DType dtype_;
+  IntExpr step_, levels_;  // exponents of a level
 };
 
 }  // namespace smelt::kernel

@@ -70,6 +70,7 @@ void ScatterLowering::phases() {
     case ScatterForm::Copies: return scatter_copies(s);
     case ScatterForm::Atomic: return scatter_atomic(s);
     case ScatterForm::Exact: return scatter_exact(s);
+    case ScatterForm::Levels: return scatter_levels(s);
     case ScatterForm::Newest: return scatter_newest(s);
     case ScatterForm::Listed: return scatter_listed(s);
   }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "kernel/any_order.hpp"
 #include "kernel/lowering.hpp"
 
 namespace smelt::kernel {
@@ -52,6 +53,14 @@ class ScatterLowering : public Lowering {
                        Ranges ranges, std::vector<Stmt>& body);
   void scatter_atomic(const Scattered& s);
   void scatter_exact(const Scattered& s);
+  struct Levels;
+  void scatter_levels(const Scattered& s);
+  void find_facts(const Scattered& s, const Levels& all);
+  using LevelFill = std::function<void(const Index& at, const LevelSums::Known& known, const IntExpr& levels,
+                                       std::vector<Stmt>& body)>;
+  void over_levels(const Scattered& s, const Levels& all, const LevelFill& fill);
+  void clear_levels(const Scattered& s, const Levels& all);
+  void total_of_levels(const Scattered& s, const Levels& all);
   void scatter_newest(const Scattered& s);
   // How the updates of an element are joined in any order: in stages, of which each has a value or
   // more of integers, and needs those of the stage before.
@@ -79,6 +88,7 @@ class ScatterLowering : public Lowering {
   void join_short_rows(const Scattered& s, const Lists& lists);
   void join_long_rows(const Scattered& s, const Lists& lists, size_t stage);
   void finish_long_rows(const Scattered& s, const Lists& lists);
+  ExprId any_is_long(const Scattered& s, const Lists& lists);
   using TeamFill = std::function<void(const IntExpr& at, const Piece& columns, Ranges ranges, std::vector<Stmt>& body)>;
   void over_teams(const Scattered& s, Symbol var, const IntExpr& extent, const TeamFill& fill);
   void over_rows(const Scattered& s, const TeamFill& fill);

@@ -12,7 +12,6 @@
 // Newest: phase 0: no update; phase 1: the number of the last update of each row, a maximum; phase
 // 2: out = that update, or x.
 #include "base/check.hpp"
-#include "kernel/any_order.hpp"
 #include "kernel/lower_scatter.hpp"
 
 namespace smelt::kernel {

@@ -15,7 +15,6 @@
 // any_order.hpp has them, whatever the order of a list.
 #include <utility>
 
-#include "kernel/any_order.hpp"
 #include "kernel/lower_scatter.hpp"
 #include "kernel/walk.hpp"
 
@@ -33,9 +32,9 @@ constexpr int kListedAtOnce = 4;  // updates that are on their way at a time
 }  // namespace
 
 struct ScatterLowering::Lists {
-  DType word;  // of the three
-  int counts, cursors, list;
-  int ordered;  // the list of short rows by the numbers of updates, where their order shows; else `list`
+  DType word;                 // of the three
+  int counts, cursors, list;  // the count after the last row: whether any row is long
+  int ordered;                // the list of short rows by the numbers of updates, where their order shows; else `list`
   std::vector<Stage> stages;
   std::vector<std::vector<int>> values = {};  // of long rows, for each stage
 };
@@ -97,7 +96,7 @@ void ScatterLowering::scatter_listed(const Scattered& s) {
   const auto fits = s.updates.constant();
   const DType word = fits && *fits < INT32_MAX ? DType::I32 : DType::I64;
   Lists lists{word,
-              add_temporary(word, {s.rows}, "updates of each row"),
+              add_temporary(word, {s.rows + 1}, "updates of each row"),
               add_temporary(word, {s.rows}, "where the next one is listed"),
               add_temporary(word, {s.updates + 1}, "updates by their rows"),
               -1,
@@ -121,7 +120,7 @@ void ScatterLowering::scatter_listed(const Scattered& s) {
 void ScatterLowering::count_rows(const Scattered& s, const Lists& lists) {
   const ExprId zero = builder_.constant(Scalar::of_int(lists.word, 0));
   const ExprId one = builder_.constant(Scalar::of_int(lists.word, 1));
-  over_chunks(s.rows, [&](const IntExpr& at, const Ranges&, std::vector<Stmt>& body) {
+  over_chunks(s.rows + 1, [&](const IntExpr& at, const Ranges&, std::vector<Stmt>& body) {
     body.push_back(builder_.store({false, lists.counts, {at}}, zero));
   });
   over_chunks(s.updates, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
@@ -281,6 +280,8 @@ void ScatterLowering::join_short_rows(const Scattered& s, const Lists& lists) {
            }));
     body.push_back(If{builder_.apply(Op::Not, {here.is_long}), std::move(joins)});
     body.push_back(If{here.is_long, std::move(leaves)});
+    const ExprId one = builder_.constant(Scalar::of_int(lists.word, 1));
+    body.push_back(store_atomic({false, lists.counts, {s.rows}}, Op::Max, one, here.is_long));
   });
 }
 
@@ -288,7 +289,8 @@ void ScatterLowering::join_long_rows(const Scattered& s, const Lists& lists, siz
   const Symbol p = Symbol::loop("part_of");
   over_teams(
       s, p, ceildiv(s.updates, kPartOfList),
-      [&](const IntExpr& part, const Piece& columns, Ranges around, std::vector<Stmt>& body) {
+      [&](const IntExpr& part, const Piece& columns, Ranges around, std::vector<Stmt>& guarded) {
+        std::vector<Stmt> body;
         const IntExpr first = part * kPartOfList, column = columns.first + IntExpr::symbol(kLane);
         ExprId row_of_first = kNoExpr;
         for (const IntExpr& place : {first, max(0, min(first + (kPartOfList - 1), s.updates - 1))}) {
@@ -320,12 +322,19 @@ void ScatterLowering::join_long_rows(const Scattered& s, const Lists& lists, siz
                  }));
           body.push_back(If{joins, std::move(inside)});
         }
+        guarded.push_back(If{any_is_long(s, lists), std::move(body)});
       });
+}
+
+ExprId ScatterLowering::any_is_long(const Scattered& s, const Lists& lists) {
+  return builder_.apply(
+      Op::Ne, {builder_.load({false, lists.counts, {s.rows}}), builder_.constant(Scalar::of_int(lists.word, 0))});
 }
 
 void ScatterLowering::finish_long_rows(const Scattered& s, const Lists& lists) {
   const int out = evaluator_.output_param(s.id);
-  over_rows(s, [&](const IntExpr& row, const Piece& columns, Ranges around, std::vector<Stmt>& body) {
+  over_rows(s, [&](const IntExpr& row, const Piece& columns, Ranges around, std::vector<Stmt>& guarded) {
+    std::vector<Stmt> body;
     evaluator_.enter(&body, &around);
     const Row here = row_of_lists(s, lists, row);
     around = evaluator_.ranges();
@@ -341,6 +350,7 @@ void ScatterLowering::finish_long_rows(const Scattered& s, const Lists& lists) {
              into.push_back(builder_.store({false, out, evaluator_.inside(s.id, at)}, value));
            }));
     body.push_back(If{here.is_long, std::move(inside)});
+    guarded.push_back(If{any_is_long(s, lists), std::move(body)});
   });
 }
 

@@ -14,6 +14,7 @@ namespace smelt::plan {
 namespace {
 
 constexpr size_t kMostCuts = 4;
+constexpr double kDecisiveOfScatters = 1.2;
 
 class Comparison {
  public:
@@ -24,10 +25,13 @@ class Comparison {
     const double floor = bytes_of(group_.inputs) + bytes_of(group_.outputs);
     const double most = kDecisive * (floor / schedule::facts_of(options_.target).memory_bytes);
     const auto one = best(group_);
-    // Two kernels start twice, and move no less.
-    if (!one || one->us < most + 2 * one->launch_us || one->limit == schedule::Resource::Issue) return std::nullopt;
+    // Two kernels start twice, and move no less. They compute no less either, unless what a scatter
+    // adds is computed by every thread that has a part of an update, and in several phases.
+    const bool scatters = graph().at(group_.outputs[0]).kind == NodeKind::Scatter;
+    if (!one || one->us < most + 2 * one->launch_us) return std::nullopt;
+    if (one->limit == schedule::Resource::Issue && !scatters) return std::nullopt;
     std::optional<Split> found;
-    double least = one->us / kDecisive;
+    double least = one->us / (scatters ? kDecisiveOfScatters : kDecisive);
     for (const NodeId last : cheapest_cuts()) {
       const auto first = best(half(last, true)), second = best(half(last, false));
       if (!first || !second || first->us + second->us >= least) continue;

@@ -21,6 +21,7 @@ enum class ScatterForm : uint8_t {
   Copies,  // CPU: each part of the updates has its own copy of the result; then the copies are combined
   Atomic,  // GPU: any thread anywhere, by atomic operations
   Exact,   // GPU: sums of floats as integers relative to the largest of each element, so that the order does not matter
+  Levels,  // GPU: sums of f32 as integers at the level of their exponent, so that the order does not matter
   Newest,  // GPU: the number of the last update of each row first, then that update alone
   Listed,  // GPU: the updates of each row are listed first, then each row takes its own
 };
@@ -55,6 +56,7 @@ struct Schedule {
   int unroll = 1;
   ScatterForm scatter{};           // Scatter
   bool on_chip = false;            // Scatter, Atomic: workgroups combine updates in shared memory first
+  bool stores_updates = false;     // Scatter, Levels: the phase that computes the updates stores them for a later one
   int resident = 0;                // workgroups of a multiprocessor that registers must do for; 0: any number
   bool plain = false;              // Target::plain
   bool held = false;               // one step covers a row: what its passes read stays in registers

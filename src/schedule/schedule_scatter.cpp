@@ -24,6 +24,7 @@ constexpr int64_t kOnChipBytes = 32 << 10, kLargeOnChipBytes = 64 << 10;
 // From so many bytes of a row and elements of all rows or updates on, each row takes its own
 // updates, which are listed before: one by one they would meet in memory.
 constexpr int64_t kListedBytes = 32, kListedElements = 1 << 18;
+constexpr int64_t kMostOfLevels = int64_t{1} << 28;
 // What finds a row is computed again by every part of the rows.
 constexpr int kMostIndexCost = 40;
 
@@ -66,11 +67,32 @@ bool plain(const Graph& graph, const std::set<NodeId>& nodes) {
   return cost <= kMostIndexCost;
 }
 
+// Whether updates are stored once they are computed, rather than computed by two phases.
+bool is_dear(const Graph& graph, const std::set<NodeId>& nodes) {
+  constexpr int kMostInstructions = 40;
+  int instructions = 0;
+  for (const NodeId id : nodes) {
+    const Node& node = graph.at(id);
+    if (node.kind == NodeKind::Gather || node.kind == NodeKind::Reduce) return true;
+    instructions += instructions_of(node);
+  }
+  return instructions > kMostInstructions;
+}
+
 bool fits_on_chip(const Node& node, bool exact, const Target& target) {
   const auto elements = count(node.shape).constant();
   const int64_t bytes = exact ? 8 : std::max(4, size_of(node.dtype));
   const int64_t room = target.shared_bytes >= 3 * kLargeOnChipBytes ? kLargeOnChipBytes : kOnChipBytes;
   return elements && *elements <= room / bytes;
+}
+
+// Where the sums of all levels fit (kernel/any_order.hpp: exponents of a level for so many terms,
+// and one level for infinities).
+bool fits_in_levels(const Node& node, const Sizes& sizes) {
+  if (size_of(compute_type(node.dtype)) == 8) return false;
+  const int64_t terms = sizes.updates * sizes.columns;
+  const int64_t step = terms <= int64_t{1} << 20 ? 19 : terms <= int64_t{1} << 27 ? 12 : 6;
+  return sizes.rows * sizes.columns * (253 / step + 2) * 8 <= kMostOfLevels;
 }
 
 ScatterForm form_of(const Node& node, const Sizes& sizes, const Options& options) {
@@ -90,6 +112,7 @@ ScatterForm form_of(const Node& node, const Sizes& sizes, const Options& options
   if (!extreme && node.scatter != ScatterKind::Add) return ScatterForm::Ranges;
   const bool exact = !extreme && is_float(node.dtype) && !node.atomic;
   if (!target.plain && wide && !fits_on_chip(node, exact, target)) return ScatterForm::Listed;
+  if (exact && !fits_on_chip(node, exact, target) && fits_in_levels(node, sizes)) return ScatterForm::Levels;
   return exact ? ScatterForm::Exact : ScatterForm::Atomic;
 }
 
@@ -125,6 +148,7 @@ std::string note_of(const Schedule& s, const std::string& updates) {
     case ScatterForm::Atomic:
       return fmt::format("{} updates in any order, by atomic operations{}", updates,
                          s.on_chip ? ", first in each workgroup's shared memory" : "");
+    case ScatterForm::Levels:
     case ScatterForm::Exact:
       return fmt::format("{} updates added as integers, so that their order does not matter{}", updates,
                          s.on_chip ? ", first in each workgroup's shared memory" : "");
@@ -171,6 +195,7 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
   s.lanes = options.tuning.lanes ? options.tuning.lanes : std::max(4, options.target.vector_bits / 32);
   s.tile = options.tuning.tile ? options.tuning.tile : kScatterChunk;
   if (options.target.gpu) for_gpu(node, sizes, options.target, s);
+  s.stores_updates = s.scatter == ScatterForm::Levels && is_dear(graph, computed_for(graph, group, node.args[2]));
   s.note = note_of(s, updates.str());
   return s;
 }

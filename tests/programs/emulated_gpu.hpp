@@ -1,6 +1,7 @@
 // Programs on an emulated GPU against the reference.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,21 @@
 #include "support/symbols.hpp"
 
 namespace smelt::testing {
+
+// Numbers of many sizes, and now and then what is none.
+inline Tensor special_noise(DType t, const Dims& dims, double scale = 1) {
+  std::vector<double> values;
+  for (int64_t k = 0; k < element_count(dims); ++k) {
+    const double number = scale * std::ldexp(static_cast<double>(k * 37 % 101 - 50), static_cast<int>(k % 9) - 4);
+    const bool is_special = is_float(t) && k % 131 == 130;
+    values.push_back(!is_special  ? is_float(t) ? number : std::round(number / 10)
+                      : k % 4 == 0 ? NAN
+                     : k % 4 == 1 ? HUGE_VAL
+                     : k % 4 == 2 ? -HUGE_VAL
+                                  : -0.0);
+  }
+  return array(t, dims, values);
+}
 
 class EmulatedGpu : public ::testing::Test {
  protected:

@@ -13,21 +13,6 @@
 namespace smelt::testing {
 namespace {
 
-// Numbers of many sizes, and now and then what is none.
-Tensor special_noise(DType t, const Dims& dims, double scale = 1) {
-  std::vector<double> values;
-  for (int64_t k = 0; k < element_count(dims); ++k) {
-    const double number = scale * std::ldexp(static_cast<double>(k * 37 % 101 - 50), static_cast<int>(k % 9) - 4);
-    const bool is_special = is_float(t) && k % 131 == 130;
-    values.push_back(!is_special  ? is_float(t) ? number : std::round(number / 10)
-                      : k % 4 == 0 ? NAN
-                     : k % 4 == 1 ? HUGE_VAL
-                     : k % 4 == 2 ? -HUGE_VAL
-                                  : -0.0);
-  }
-  return array(t, dims, values);
-}
-
 Tensor rows(DType t, int64_t count, int64_t length) { return noise(t, {count, length}, static_cast<uint64_t>(length)); }
 
 // Teams from a part of a warp to a whole workgroup, each with rows of other lengths than it was
@@ -410,55 +395,6 @@ TEST_F(EmulatedGpu, ScratchThatThreadsShare) {
       {rows(DType::F32, 60, 70)});
   check("input x: f32[2, 4, 9, 9]\ninput w: f32[4, 4, 3, 3]\nreturn relu(conv(x, w, padding=1))\n",
         {noise(DType::F32, {2, 4, 9, 9}), noise(DType::F32, {4, 4, 3, 3}, 2)});
-}
-
-TEST_F(EmulatedGpu, PlacesThatTheDataNames) {
-  Tensor index = Tensor::empty(DType::I64, {500});
-  for (int64_t i = 0; i < 500; ++i) static_cast<int64_t*>(index.data)[i] = i * i % 37;
-  check("input x: i32[37, 6]\ninput i: i64[N]\ninput u: i32[N, 6]\nreturn scatter_add(x, i, u), take(x, i, axis=0)\n",
-        {rows(DType::I32, 37, 6), index, rows(DType::I32, 500, 6)});
-  check("input i: i64[N]\nreturn bincount(i, 40)\n", {index});
-}
-
-// Rows of several elements, each with its updates of a list: none, a few, and more than one team
-// joins by itself. In any order there are the same bits, so what is not finite is where it was.
-TEST_F(EmulatedGpu, RowsTakeTheirListedUpdates) {
-  const auto chosen = [](int64_t n, int64_t rows) {
-    Tensor index = Tensor::empty(DType::I64, {n});
-    for (int64_t k = 0; k < n; ++k)
-      static_cast<int64_t*>(index.data)[k] = k % 3 == 0 ? k * k % rows : k % 7 == 0 ? rows + k % 2 : rows / 2;
-    return index;
-  };
-  for (const auto& [dtype, name] : std::vector<std::pair<const char*, const char*>>{{"f32", "scatter_add"},
-                                                                                    {"f64", "scatter_add"},
-                                                                                    {"u8", "scatter_add"},
-                                                                                    {"bf16", "scatter_max"},
-                                                                                    {"i64", "scatter_min"}}) {
-    const DType t = dtype_from_name(dtype).value();
-    std::vector<Tensor> keep;
-    std::vector<std::vector<TensorView>> calls;
-    for (const auto& [rows, columns, updates] :
-         {std::tuple(37, 24, 2000), std::tuple(3000, 8, 500), std::tuple(1, 33, 300), std::tuple(2, 1100, 300),
-          std::tuple(9, 8, 0)}) {
-      keep.insert(keep.end(), {noise(t, {rows, columns}), chosen(updates, rows), special_noise(t, {updates, columns})});
-      calls.emplace_back(keep.end() - 3, keep.end());
-    }
-    check_calls(fmt::format("input x: {0}[R, C]\ninput i: i64[N]\ninput u: {0}[N, C]\n"
-                            "return {1}(x, i, u * 2, mode='drop')\n",
-                            dtype, name),
-                calls, {{"R"_size, 100000}, {"C"_size, 64}, {"N"_size, 1000000}});
-  }
-}
-
-// Sums of f64 in rows of one element.
-TEST_F(EmulatedGpu, ExactSumsOfDoubles) {
-  Tensor index = Tensor::empty(DType::I64, {5000});
-  for (int64_t i = 0; i < 5000; ++i) static_cast<int64_t*>(index.data)[i] = i * i % 37;
-  const std::string program =
-      "input i: i64[N]\ninput u: f64[N]\nreturn bincount(i, 37, u), bincount(i, 37, u * 1e290)\n";
-  check(program, {index, noise(DType::F64, {5000})});
-  check(program, {index, special_noise(DType::F64, {5000})});
-  check(program, {index, special_noise(DType::F64, {5000}, 1e-310)});
 }
 
 TEST_F(EmulatedGpu, Gradients) {
