@@ -16,7 +16,9 @@ namespace detail {
 }
 
 /// A function object that is called with `Parameters` and returns `Result`, made from a lambda, a
-/// function, or a std::function; it converts to a std::function. Copies share the object.
+/// function, or a std::function; it converts to a std::function. Copies share the object. A
+/// std::function made of an empty Callable is not empty, since it holds a Callable: ask the
+/// Callable.
 template <class Signature>
 class Callable;
 /// \copydoc Callable

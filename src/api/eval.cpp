@@ -2,9 +2,12 @@
 #include <atomic>
 #include <list>
 #include <mutex>
+#include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "api/specialize.hpp"
+#include "graph/out_of_range.hpp"
 
 namespace smelt {
 
@@ -52,6 +55,21 @@ CompiledExpressions& compiled_expressions() {
   return *compiled;
 }
 
+// The place in this program of the step that the compiled program has at `origin`; none where
+// several steps there are at different places here.
+Origin place_here(const Origin& origin, const std::vector<Origin>& compiled, const std::vector<Origin>& here) {
+  const auto same = [](const Origin& a, const Origin& b) {
+    return a.line == b.line && std::string_view(a.file ? a.file : "") == (b.file ? b.file : "");
+  };
+  std::optional<Origin> found;
+  for (size_t s = 0; s < compiled.size(); ++s) {
+    if (!same(compiled[s], origin)) continue;
+    if (found && !same(*found, here[s])) return {};
+    found = here[s];
+  }
+  return found.value_or(Origin{});
+}
+
 }  // namespace
 
 int detail::eval_compile_count() { return compile_count.load(); }
@@ -65,13 +83,19 @@ void eval(const std::vector<Array>& values) {
   detail::Arguments arguments;
   for (const detail::NodePtr& node : needed.data) arguments.arrays.push_back(node->data());
   const auto build = [&](const std::vector<detail::InputType>& types, const std::vector<int>&) {
-    return detail::Traced{detail::build_graph(needed, outputs, {}, {}, types), {}};
+    return detail::Traced{detail::build_graph(needed, outputs, {}, {}, types), {}, detail::places_of(needed)};
   };
   const auto specials = compiled_expressions().at(detail::structure_of(needed, outputs));
   bool compiled = false;
   const detail::SpecialPtr special = specials->find(arguments, build, &compiled);
   compile_count += compiled;
-  const std::vector<Array> results = detail::run(*special, arguments);
+  const std::vector<Array> results = [&] {
+    try {
+      return detail::run(*special, arguments);
+    } catch (const OutOfRangeError& error) {
+      throw error.at(place_here(error.origin(), special->places, detail::places_of(needed)));
+    }
+  }();
   for (size_t o = 0; o < outputs.size(); ++o) {
     const Data& data = *results[o].node()->data();
     outputs[o].node()->evaluated(data);

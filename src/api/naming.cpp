@@ -43,7 +43,7 @@ void Naming::check() const {
 // The words are those of the command line.
 static void check_range(const char* name, int value, int low, int high) {
   if (value < low || value > high)
-    throw UserError(fmt::format("Options::{}: Value {} not in range {} to {}", name, value, low, high));
+    throw UserError(fmt::format("Options::{}: {} is not a whole number from {} to {}", name, value, low, high));
 }
 
 void check_options(const Options& options) {

@@ -139,6 +139,7 @@ struct BuiltSteps {
   std::unordered_map<const CustomStep*, NodeId> custom;  // their first results
   std::unordered_map<const GradientStep*, std::vector<NodeId>> gradients;
 };
+Origin origin_of(const Expression& expression);
 // Builds one step. Throws UserBuildError.
 lang::Value build(GraphBuilder& builder, const Expression& expression, const std::vector<lang::Value>& arguments,
                   BuiltSteps& built);

@@ -147,6 +147,18 @@ Graph build_graph(const Needed& needed, const std::vector<Array>& outputs, const
   return b.finish(std::move(results));
 }
 
+std::vector<Origin> places_of(const Needed& needed) {
+  std::vector<Origin> places;
+  for (const auto& expression : needed.expressions) {
+    if (!expression) continue;
+    places.push_back(origin_of(*expression));
+    if (!expression->body) continue;
+    const std::vector<Origin> inner = places_of(expression->body->needed);
+    places.insert(places.end(), inner.begin(), inner.end());
+  }
+  return places;
+}
+
 namespace {
 
 class StructureText {

@@ -48,6 +48,9 @@ struct NamedBody {
   std::vector<NodePtr> placeholders;  // per argument; of numbers empty
 };
 
+// Where the steps are written, those of named bodies among them: as many for equal structures.
+std::vector<Origin> places_of(const Needed& needed);
+
 // Equal texts: the same steps on the same arrangement of data, whatever its dtypes, ranks and
 // sizes.
 std::string structure_of(const Needed& needed, const std::vector<Array>& outputs);

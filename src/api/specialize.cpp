@@ -441,6 +441,7 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
   special->lists = arguments.lists;
   special->device = on;
   special->captured = std::move(traced.captured);
+  special->places = std::move(traced.places);
   special->facts.types = types_text(special->types);
   special->facts.kernels = static_cast<int>(special->executable.plan().groups.size());
   special->facts.compile_ms = special->executable.compile_ms();

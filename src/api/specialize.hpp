@@ -29,6 +29,7 @@ struct Arguments {
 struct Traced {
   Graph graph;
   std::vector<Array> captured;  // after the arguments
+  std::vector<Origin> places;   // of the steps; none unless programs written elsewhere are run by the same executable
 };
 
 using Build = std::function<Traced(const std::vector<InputType>& types, const std::vector<int>& lists)>;
@@ -81,6 +82,7 @@ struct Special {
   int threads = 0;  // Options::threads
   Executable executable;
   std::vector<Array> captured;
+  std::vector<Origin> places;  // of Traced
   std::vector<NumberUse> number_uses;
   SizeBinding sizes;        // of the call that it was compiled for
   SizeBinding short_sizes;  // symbols of the program that are constants here

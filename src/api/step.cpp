@@ -165,8 +165,12 @@ static Value build_body(GraphBuilder& b, const NamedBody& body, const std::vecto
   return values.at(body.result.node().get());
 }
 
+Origin origin_of(const Expression& e) {
+  return e.where ? Origin{.line = e.where->line(), .file = e.where->file()} : Origin{};
+}
+
 Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments, BuiltSteps& built) {
-  b.set_origin(e.where ? Origin{.line = e.where->line(), .file = e.where->file()} : Origin{}, std::string(e.written));
+  b.set_origin(origin_of(e), std::string(e.written));
   switch (e.kind) {
     case Expression::Kind::Function: return lang::invoke(b, *e.function, e.written, arguments);
     case Expression::Kind::Operator: return lang::apply(b, e.op, arguments, e.written);
@@ -219,8 +223,10 @@ class Declared {
 
   std::vector<Value> values() {
     std::vector<Value> result;
-    for (position_ = 0; position_ < e_.arguments.size(); ++position_)
+    for (position_ = 0; position_ < e_.arguments.size(); ++position_) {
+      item_ = 0;
       result.push_back(value_of(e_.arguments[position_], [&](const NodePtr& node) { return declare(*node); }));
+    }
     return result;
   }
 
@@ -237,9 +243,12 @@ class Declared {
     return Value(lang::Array{b_.input(written, node.type.dtype, node.type.shape), node.type.kind == Type::Kind::Weak});
   }
 
-  std::string name() const {
-    if (e_.kind == Expression::Kind::Function && position_ < e_.function->parameters.size())
-      return std::string(e_.function->parameters[position_].name);
+  std::string name() {
+    if (e_.kind == Expression::Kind::Function && position_ < e_.function->parameters.size()) {
+      const std::string_view parameter = e_.function->parameters[position_].name;
+      const bool list = e_.arguments[position_].kind == Argument::Kind::Tuple;
+      return list ? fmt::format("{}[{}]", parameter, item_++) : std::string(parameter);
+    }
     if (e_.kind == Expression::Kind::Scalar) {
       const auto& parameters = e_.scalar->function.parameters();
       if (position_ < parameters.size()) return std::string(parameters[position_].name);
@@ -250,13 +259,30 @@ class Declared {
 
   GraphBuilder& b_;
   const Expression& e_;
-  size_t position_ = 0;
+  size_t position_ = 0, item_ = 0;  // of an argument; of an array in the list that it is
 };
 
 }  // namespace
 
-// Casts as C++ writes them: astype(x, DType::F32) for f32(x).
-static std::string with_cpp_casts(std::string text) {
+// The position of the parenthesis that closes the one before `at`; npos where none does.
+static size_t closing(std::string_view text, size_t at) {
+  for (int open = 1; at < text.size(); ++at) {
+    if (text[at] == '(') ++open;
+    if (text[at] == ')' && --open == 0) return at;
+  }
+  return std::string_view::npos;
+}
+
+// What the language writes, as C++ does: examples, and casts, astype(x, DType::F32) for f32(x).
+static std::string in_cpp(std::string text) {
+  static constexpr std::pair<std::string_view, std::string_view> kExamples[] = {
+      {"x[0][:, indices]", "x[0][{slice(), indices}]"},
+      {"x[[0, 2]][:, [1, 3]]", "x[i][{slice(), j}]"},
+      {", not None", ", not an empty Array"},
+      {"x.mT turns", "x.mT() turns"},
+  };
+  for (const auto& [language, cpp] : kExamples)
+    if (const size_t at = text.find(language); at != std::string::npos) text.replace(at, language.size(), cpp);
   for (const DType dtype : kAllDTypes) {
     const std::string cast = fmt::format("{}(", name_of(dtype));
     std::string constant(name_of(dtype));
@@ -264,15 +290,15 @@ static std::string with_cpp_casts(std::string text) {
     for (size_t i = 0; i < (is_bool(dtype) ? 1 : constant.size()); ++i)
       constant[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(constant[i])));
     for (size_t at = 0; (at = text.find(cast, at)) != std::string::npos;) {
-      const size_t inner = at + cast.size(), close = text.find(')', inner);
+      const size_t inner = at + cast.size(), close = closing(text, inner);
       const bool starts = at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1]));
       if (!starts || close == std::string::npos) {
         at = inner;
         continue;
       }
-      const std::string written = fmt::format("astype({}, DType::{})", text.substr(inner, close - inner), constant);
-      text.replace(at, close + 1 - at, written);
-      at += written.size();
+      text.replace(close, 1, fmt::format(", DType::{})", constant));
+      text.replace(at, cast.size(), "astype(");
+      at += 7;
     }
   }
   return text;
@@ -287,10 +313,10 @@ Array make(Expression e) {
     return Array(make_node(std::move(type), std::make_shared<const Expression>(std::move(e))));
   } catch (const UserBuildError& error) {
     const std::string& message = error.error.message;
-    const bool named = message.find(e.written) != std::string::npos;
+    const bool named = e.kind == Expression::Kind::Subscript || message.find(e.written) != std::string::npos;
     const std::string help = error.error.help.empty() ? "" : "\nhelp: " + error.error.help;
-    throw UserError(with_cpp_casts(named ? message : fmt::format("{}: {}", e.written, message)) + place_text(e.where) +
-                    with_cpp_casts(help));
+    throw UserError(in_cpp(named ? message : fmt::format("{}: {}", e.written, message)) + place_text(e.where) +
+                    in_cpp(help));
   }
 }
 

@@ -135,7 +135,7 @@ Program program_of(const std::string& source, const std::vector<lang::DeclaredIn
     const std::vector<std::string> names = names_of(inputs, lists);
     std::vector<lang::InputType> given;
     for (size_t i = 0; i < types.size(); ++i) given.push_back({names[i], types[i].dtype, types[i].shape});
-    return detail::Traced{lang::parse_program(source, file, given), {}};
+    return detail::Traced{lang::parse_program(source, file, given), {}, {}};
   };
   auto made = std::make_shared<detail::ProgramInputs>();
   for (const lang::DeclaredInput& input : inputs) {

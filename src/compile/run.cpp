@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "compile/state.hpp"
 #include "graph/build_detail.hpp"
+#include "graph/out_of_range.hpp"
 
 namespace smelt {
 namespace {
@@ -70,11 +71,13 @@ void throw_out_of_range(const Executable::State& state, size_t k, int32_t code, 
   SMELT_CHECK(code != kernel::kOutsideOfArray, "an index that was not proved inside its array left it");
   const Graph& graph = state.graph;
   const Node& node = graph.at(state.kernels[k].checks.at(static_cast<size_t>(code) - 1));
-  throw UserError(fmt::format(
-      "{} met an index out of range: axis {} of {} has no such element{}{}\nhelp: check the indices, or clamp "
-      "them: mode='clip'",
-      node.label.empty() ? "take" : node.label, node.axes[0], describe(graph.at(node.args[0])),
-      index_text(graph, node, inputs, outputs), place_text(node.origin)));
+  throw OutOfRangeError(
+      fmt::format("{} met an index out of range: axis {} of {} has no such element{}",
+                  node.label.empty()   ? "take"
+                  : node.label == "[]" ? "x[...]"
+                                       : node.label,
+                  node.axes[0], describe(graph.at(node.args[0])), index_text(graph, node, inputs, outputs)),
+      node.origin, "check the indices, or clamp them by the mode 'clip'");
 }
 
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,

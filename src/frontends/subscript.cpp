@@ -25,8 +25,10 @@ struct Range {
 int64_t step_of(GraphBuilder& b, const Value& value) {
   if (value.is_none()) return 1;
   const auto step = as_integer(value);
-  if (!step) fail(fmt::format("the step of a slice is an integer, not {}", describe(b, value)), "as in x[::2]");
-  if (*step == 0) fail("the step of a slice is 0", "take another step, as in x[::2]");
+  if (!step)
+    fail(fmt::format("the step of a slice is an integer, not {}", describe(b, value)),
+         "2 takes every other element, -1 reverses");
+  if (*step == 0) fail("the step of a slice is 0", "take another step: 2 takes every other element, -1 reverses");
   if (*step == INT64_MIN) fail("this step is too large", "take a smaller step");
   return *step;
 }
@@ -90,7 +92,7 @@ std::vector<Value> spelled_out(GraphBuilder& b, NodeId x, const std::vector<Valu
       result.push_back(item);
       continue;
     }
-    if (dots) fail("an index has at most one ...", "write : for the other axes");
+    if (dots) fail("an index has at most one ...", "one ... stands for all axes that the other items leave");
     dots = true;
     result.insert(result.end(), rank - used, whole);
   }

@@ -80,7 +80,7 @@ static void require_extension(GraphBuilder& builder, NodeId x, size_t d, const I
   builder.require({Constraint::AtLeast,
                    most,
                    width,
-                   fmt::format("axis {} of {} cannot be padded by {} in mode '{}': there are {} elements to mirror", d,
+                   fmt::format("axis {} of {} cannot be padded by {} in mode '{}': at most {} can be mirrored", d,
                                array, width.str(), name_of(mode), most.str()),
                    {}});
 }

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "graph/interpret_array.hpp"
+#include "graph/out_of_range.hpp"
 
 namespace smelt::reference {
 
@@ -103,10 +104,11 @@ static int64_t resolve(const Node& node, I wish, int64_t size) {
   switch (node.gather) {
     case GatherMode::Check:
       if (std::cmp_less(wish, -size) || std::cmp_greater_equal(wish, size))
-        throw UserError(fmt::format(
-            "index {} is out of range for axis {} of size {} in {}{}\nhelp: {}", wish, node.axes[0], size,
-            node.label.empty() ? "gather" : node.label, place_text(node.origin),
-            size == 0 ? "this axis has no elements" : fmt::format("indices go from {} to {}", -size, size - 1)));
+        throw OutOfRangeError(
+            fmt::format("index {} is out of range for axis {} of size {} in {}", wish, node.axes[0], size,
+                        node.label.empty() ? "gather" : node.label),
+            node.origin,
+            size == 0 ? "this axis has no elements" : fmt::format("indices go from {} to {}", -size, size - 1));
       return std::cmp_less(wish, 0) ? static_cast<int64_t>(wish) + size : static_cast<int64_t>(wish);
     case GatherMode::Drop:
       return std::cmp_less(wish, 0) || std::cmp_greater_equal(wish, size) ? -1 : static_cast<int64_t>(wish);

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::message_of;
+using testing::placed_message_of;
 
 std::vector<float> evaluated(Array a) {
   eval(a);
@@ -98,7 +99,28 @@ TEST(Array, MistakesThrowWhereTheyAreWritten) {
   EXPECT_EQ(message_of([&] { x + Array(); }),
             "+: this Array is empty\nhelp: Array() is no array; give it a value first");
   EXPECT_EQ(message_of([&] { x[9]; }),
-            "[]: index 9 is out of range for axis 0 of f32[4, 8]\nhelp: indices go from -4 to 3");
+            "index 9 is out of range for axis 0 of f32[4, 8]\nhelp: indices go from -4 to 3");
+  // What the language would write otherwise is written in C++.
+  EXPECT_EQ(message_of([&] { x[slice(0, 2, 0)]; }),
+            "the step of a slice is 0\nhelp: take another step: 2 takes every other element, -1 reverses");
+  EXPECT_EQ(message_of([&] {
+              x[{ellipsis, ellipsis}];
+            }),
+            "an index has at most one ...\nhelp: one ... stands for all axes that the other items leave");
+  const Array indices = Array::from({0, 1}), flags = Array::from({true, false});
+  EXPECT_EQ(message_of([&] {
+              x[{indices, indices}];
+            }),
+            "two lists or arrays of indices in one subscript\n"
+            "help: index twice, as in x[i][{slice(), j}], or index a flattened array");
+  EXPECT_EQ(message_of([&] { scatter_max(flags, indices, flags); }),
+            "scatter_max takes numbers, not bool[2]\n"
+            "help: true is above false: cast it, as in astype(scatter_max(astype(x, DType::U8), ...), DType::Bool)");
+  EXPECT_EQ(message_of([&] { relu(Array()); }), "relu: 'x' is an array or a number, not an empty Array");
+  EXPECT_EQ(message_of([&] {
+              concat({y, x, indices}, 0);
+            }),
+            "concat: cannot mix f32[4, 3] with i32[2]\nhelp: write astype(arrays[2], DType::F32)");
   EXPECT_EQ(message_of([&] {
               reshape(x, {3, -1});
             }),
@@ -223,6 +245,46 @@ TEST(Eval, SeveralValuesAreOnePlanAndLoopsCompileOnce) {
   Array w = tanh(Array::from(std::vector<float>(6), {3, 2}) * 0.5) + 1;
   eval(w);
   EXPECT_EQ(detail::eval_compile_count(), before + 2);
+}
+
+// Equal expressions share an executable; an error names the line of the one that is evaluated.
+TEST(Eval, ErrorsNameTheLineOfTheirOwnExpression) {
+  if (!Device::cpu().usable()) GTEST_SKIP() << Device::cpu().missing();
+  const Array table = Array::from({10.f, 20.f, 30.f});
+  const auto indices = [](int a, int b) { return Array::from({a, b}); };
+  const auto place_of = [](Array y) {
+    const std::string message = placed_message_of([&] { eval(y); });
+    const size_t at = message.find("array_test.cpp:");
+    return at == std::string::npos ? 0 : std::stoi(message.substr(at + 15));
+  };
+  const auto twice = [&](const Array& i, const Array& j, int& first, int& second) {
+    first = __LINE__ + 1;
+    const Array y = take(table, i, 0) * 2;
+    second = __LINE__ + 1;
+    return take(y, j, 0) * 2;
+  };
+  int first = 0, second = 0;
+  EXPECT_EQ(place_of(twice(indices(0, 3), indices(0, 1), first, second)), first);
+  EXPECT_EQ(place_of(twice(indices(0, 1), indices(0, 2), first, second)), second);
+  EXPECT_EQ(place_of(twice(indices(0, 1), indices(0, 1), first, second)), 0);
+  const int before = detail::eval_compile_count();
+  const Array inner = take(table, indices(0, -4), 0) * 2;
+  first = __LINE__ - 1;
+  EXPECT_EQ(place_of(take(inner, indices(0, 1), 0) * 2), first);
+  const Array valid = take(table, indices(0, 2), 0) * 2;
+  second = __LINE__ + 1;
+  const Array outer = take(valid, indices(2, 0), 0) * 2;
+  EXPECT_EQ(place_of(outer), second);
+  EXPECT_EQ(detail::eval_compile_count(), before);
+  EXPECT_THAT(message_of([&] { eval(outer); }), HasSubstr("has no such element: index 2 of 2 elements\nhelp: "));
+
+  // Two steps of one line that are on several here: no line is better than a wrong one.
+  Array looped = table;
+  for (int i = 0; i < 2; ++i) looped = take(looped, indices(0, 1), 0) + 1;
+  eval(looped);
+  const Array one = take(table, indices(0, 1), 0) + 1;
+  const Array two = take(one, indices(0, 5), 0) + 1;
+  EXPECT_EQ(place_of(two), 0);
 }
 
 TEST(Eval, TakesLongChainsApartWithoutRecursion) {

@@ -280,10 +280,11 @@ TEST(Interface, OptionsAreThoseOfTheCommandLine) {
   const auto refused = [](Options options) {
     return message_of([&] { compile([](Array x) { return x + 1; }, options); });
   };
-  EXPECT_EQ(refused({.threads = -3}), "Options::threads: Value -3 not in range 0 to 4096");
-  EXPECT_EQ(refused({.threads = 4097}), "Options::threads: Value 4097 not in range 0 to 4096");
-  EXPECT_EQ(refused({.max_executables = 0}), "Options::max_executables: Value 0 not in range 1 to 1048576");
-  EXPECT_NE(message_of([] { compile_text("x + 1", {"x"}, {.threads = -1}); }).find("not in range"), std::string::npos);
+  EXPECT_EQ(refused({.threads = -3}), "Options::threads: -3 is not a whole number from 0 to 4096");
+  EXPECT_EQ(refused({.threads = 4097}), "Options::threads: 4097 is not a whole number from 0 to 4096");
+  EXPECT_EQ(refused({.max_executables = 0}), "Options::max_executables: 0 is not a whole number from 1 to 1048576");
+  EXPECT_NE(message_of([] { compile_text("x + 1", {"x"}, {.threads = -1}); }).find("-1 is not a whole number from 0"),
+            std::string::npos);
   Options old;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

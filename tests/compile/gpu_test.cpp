@@ -387,7 +387,7 @@ TEST_F(OnGpu, IndicesOutOfRangeAreSaid) {
               e.run({x, i});
             }),
             "take met an index out of range: axis 0 of f32[V, 8] has no such element (line 3)\nhelp: check the "
-            "indices, or clamp them: mode='clip'");
+            "indices, or clamp them by the mode 'clip'");
   try {
     e.run({x, i});
   } catch (const UserError& error) {
@@ -398,7 +398,7 @@ TEST_F(OnGpu, IndicesOutOfRangeAreSaid) {
   call.run();
   EXPECT_EQ(message_of([&] { call.synchronize(); }),
             "take met an index out of range: axis 0 of f32[V, 8] has no such element (line 3)\nhelp: check the "
-            "indices, or clamp them: mode='clip'");
+            "indices, or clamp them by the mode 'clip'");
   outside = false;
   call.run();
   EXPECT_NO_THROW(call.synchronize()) << "the error of the run before";

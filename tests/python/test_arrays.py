@@ -294,3 +294,17 @@ def test_parts_of_arrays_are_returned_as_they_are(part):
         np.testing.assert_array_equal(same, of)
         np.testing.assert_array_equal(turned, of.T)
         np.testing.assert_array_equal(more, of + 1)
+
+
+def test_errors_of_equal_expressions_name_their_own_lines():
+    x = smelt.asarray(np.arange(3, dtype="f4"))
+    assert x[np.array([0, 2])].tolist() == [0, 2]
+    first = x[np.array([0, 9])]
+    with pytest.raises(smelt.UserError) as error:
+        smelt.eval(first)
+    second = x[np.array([0, -4])]
+    with pytest.raises(smelt.UserError) as again:
+        smelt.eval(second)
+    for raised, index, line in ((error, 9, 3), (again, -4, 6)):
+        place = test_errors_of_equal_expressions_name_their_own_lines.__code__.co_firstlineno + line
+        assert f"index {index} of 3 elements\n  at {__file__}:{place}\n" in str(raised.value)
