@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "base/median.hpp"
 #include "ops/expand/on_host.hpp"
 
 #ifdef __AVX512F__
@@ -73,8 +74,7 @@ double nanoseconds(Body body) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     times.push_back(seconds / kRepeat / kCount * 1e9);
   }
-  std::nth_element(times.begin(), times.begin() + 20, times.end());
-  return times[20];
+  return median(std::move(times));
 }
 
 template <class T, class F>

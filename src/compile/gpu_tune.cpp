@@ -1,6 +1,7 @@
 // What schedules take on the GPU that is here.
 #include <algorithm>
 
+#include "base/median.hpp"
 #include "compile/gpu_call.hpp"
 #include "compile/gpu_kernel.hpp"
 
@@ -35,8 +36,7 @@ class Stopwatch {
     gpu_.synchronize_event(events_.back());
     std::vector<double> ms;
     for (size_t i = 0; i < kSamples; ++i) ms.push_back(gpu_.elapsed_ms(events_[2 * i], events_[2 * i + 1]));
-    std::nth_element(ms.begin(), ms.begin() + kSamples / 2, ms.end());
-    return ms[kSamples / 2];
+    return median(std::move(ms));
   }
 
  private:

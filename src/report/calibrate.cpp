@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 
+#include "base/median.hpp"
 #include "graph/build.hpp"
 #include "graph/functions.hpp"
 #include "report/bench.hpp"

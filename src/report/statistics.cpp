@@ -3,16 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-namespace smelt::report {
+#include "base/median.hpp"
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const size_t half = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<long>(half), values.end());
-  const double upper = values[half];
-  if (values.size() % 2 == 1) return upper;
-  return (*std::max_element(values.begin(), values.begin() + static_cast<long>(half)) + upper) / 2;
-}
+namespace smelt::report {
 
 Summary summarize(const std::vector<double>& values) {
   Summary s;

@@ -17,7 +17,6 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-double median(std::vector<double> values);  // 0 of nothing; the mean of the middle two
 Summary summarize(const std::vector<double>& values);
 
 }  // namespace smelt::report

@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "base/median.hpp"
 #include "runtime/cpu.hpp"
 #include "smelt/error.hpp"
 
@@ -79,9 +80,7 @@ static double median_seconds(int64_t bytes, int threads, int runs, char* to, con
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     if (run >= 0) seconds.push_back(elapsed.count());  // the first one warms up
   }
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  return *middle;
+  return median(std::move(seconds));
 }
 
 // The faster of the C library's copy and one with streaming stores: which one wins depends on the

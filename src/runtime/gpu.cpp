@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/check.hpp"
+#include "base/median.hpp"
 #include "base/memory.hpp"
 #include "runtime/gpu_driver.hpp"
 
@@ -440,9 +441,7 @@ double measure_copy_seconds(Gpu& gpu, int64_t bytes, int runs) {
     gpu.synchronize_event(after.get());
     if (run >= 0) seconds.push_back(gpu.elapsed_ms(before.get(), after.get()) * 1e-3);  // the first one warms up
   }
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  return *middle;
+  return median(std::move(seconds));
 }
 
 }  // namespace smelt::runtime
