@@ -16,7 +16,7 @@ status=0
 bench() { # bench NAME -i INPUT=TYPE...
   local name=$1 picture=examples/$1.svg code=0
   shift
-  "$smelt" bench "examples/$name.smelt" "$@" --plot "$picture" || code=$?
+  "$smelt" bench "examples/$name.smelt" "$@" --time-limit 0.5 --plot "$picture" || code=$?
   if [ $code -ne 0 ]; then
     echo "demo: $name ended with exit status $code" >&2
     status=1
