@@ -196,14 +196,17 @@ TEST(Verify, CursorsOfAppendedElements) {
   };
   const Case right{ParamKind::Temporary, ParamKind::Temporary, DType::I32, 8, Dialect::Gpu};
   EXPECT_EQ(found(right), "");
-  for (const auto& change : std::vector<std::function<void(Case&)>>{
-           [](Case& c) { c.list = ParamKind::Output; }, [](Case& c) { c.cursor = ParamKind::Input; },
-           [](Case& c) { c.counts = DType::F32; }, [](Case& c) { c.counts = DType::U8; },
-           [](Case& c) { c.cursors = 7; }, [](Case& c) { c.dialect = Dialect::Portable; }}) {
+  const auto with = [&](const std::function<void(Case&)>& change) {
     Case wrong = right;
     change(wrong);
-    EXPECT_NE(found(wrong), "");
-  }
+    return found(wrong);
+  };
+  EXPECT_THAT(with([](Case& c) { c.list = ParamKind::Output; }), HasSubstr("to a temporary, by another"));
+  EXPECT_THAT(with([](Case& c) { c.cursor = ParamKind::Input; }), HasSubstr("to a temporary, by another"));
+  EXPECT_THAT(with([](Case& c) { c.counts = DType::F32; }), HasSubstr("no f32 counts there"));
+  EXPECT_THAT(with([](Case& c) { c.counts = DType::U8; }), HasSubstr("no u8 counts there"));
+  EXPECT_THAT(with([](Case& c) { c.cursors = 7; }), HasSubstr("%i0 < 7 does not follow"));
+  EXPECT_THAT(with([](Case& c) { c.dialect = Dialect::Portable; }), HasSubstr("no i32 counts there"));
 }
 
 // A reduction split into chunks whose number is known at launch only.
