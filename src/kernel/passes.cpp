@@ -9,6 +9,7 @@
 #include "kernel/hoist.hpp"
 #include "kernel/in_place.hpp"
 #include "kernel/index_forms.hpp"
+#include "kernel/jam_rows.hpp"
 #include "kernel/load_early.hpp"
 #include "kernel/multipliers.hpp"
 #include "kernel/narrow_sums.hpp"
@@ -44,6 +45,7 @@ constexpr Pass kPasses[] = {
      kMayFail},
     {"split-lanes", "elements that alternate, and ranges of joined ones, are vectors of their own", !kGpu, kCpu,
      split_lanes, kMayFail},
+    {"jam-rows", "rows that share much of what they read are taken together", !kGpu, kCpu, jam_rows, kMayFail},
     {"prefetch", "rows that a later iteration reads are fetched into the caches", !kGpu, kCpu, add_prefetches},
     {"unroll-short-loops", "loops over what lies between lanes are unrolled, so that lanes are whole vectors", !kGpu,
      kCpu, unroll_short_loops},

@@ -12,9 +12,9 @@
 namespace smelt::kernel {
 namespace {
 
-// Limits: rows of an iteration, and the expressions of all of them.
-constexpr int64_t kMostRows = 4;
-constexpr size_t kMostExprs = 512;
+// Limits: rows of an iteration, and the expressions of all of them before most go away.
+constexpr int64_t kMostRows = 8;
+constexpr size_t kMostExprs = 4096;
 
 // Rows that are taken together: so many, of each `period` iterations, or of all (0).
 struct Turns {

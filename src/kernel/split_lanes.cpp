@@ -13,11 +13,15 @@
 namespace smelt::kernel {
 namespace {
 
-// Limits: vectors of a step, their lanes, and the expressions of all of them.
-constexpr int64_t kMostVectors = 4;
+// Limits: vectors of a step, and the expressions of all of them before most go away: each remainder
+// has its own share of what is read. Lanes of a vector.
+constexpr int64_t kMostVectors = 8;
+constexpr size_t kMostExprsOfAll = 4096;
 constexpr int kFewestLanes = 8;
+// Limits of ranges: their number, their length, and the expressions of all of them.
+constexpr size_t kMostRanges = 4;
 constexpr int64_t kShortestRange = 16;
-constexpr size_t kMostExprsOfAll = 512;
+constexpr size_t kMostExprsOfRanges = 512;
 
 class SplitLanes {
  public:
@@ -196,8 +200,8 @@ class SplitLanes {
     if (!count) return false;
     size_t exprs = 0;
     std::set<int64_t> begins = joints(loop, *count, exprs);
-    if (begins.empty() || begins.size() >= static_cast<size_t>(kMostVectors) ||
-        exprs * (begins.size() + 1) > kMostExprsOfAll || !can_be_split(loop))
+    if (begins.empty() || begins.size() >= kMostRanges || exprs * (begins.size() + 1) > kMostExprsOfRanges ||
+        !can_be_split(loop))
       return false;
     begins.insert(0);
     std::vector<std::pair<int64_t, int64_t>> ranges;

@@ -219,14 +219,18 @@ class Planner {
           if (g != parts_.group_of(id) && !parts_.copied_into(g, id)) readers.insert(g);
       }
       if (readers.empty()) continue;
-      if (repeat(id, readers, Stops::AtReductions) || repeat(id, readers, Stops::AtStored)) continue;
+      if (repeat(id, readers, Stops::AtReductions) || repeat(id, readers, Stops::AtStored) ||
+          repeat(id, readers, Stops::AtSmaller))
+        continue;
       // A cast of what is read takes nothing, however often.
-      if (widens(id) && worth_repeating(id, {id}, readers, Stops::AtReductions)) apply_repeat({id}, readers, false);
+      if (widens(id) && worth_repeating(id, {id}, readers, Stops::AtReductions))
+        apply_repeat({id}, readers, std::nullopt);
     }
   }
 
-  // Where what is repeated stops: what its group stores for others in any case is read as well.
-  enum class Stops : uint8_t { AtReductions, AtStored };
+  // Where what is repeated stops: at what its group stores for others in any case, or at what has
+  // fewer elements and is stored instead.
+  enum class Stops : uint8_t { AtReductions, AtStored, AtSmaller };
 
   bool repeat(NodeId id, const std::set<int>& readers, Stops stops) {
     std::vector<NodeId> chain;
@@ -241,11 +245,14 @@ class Planner {
     const bool are_two = std::any_of(readers.begin(), readers.end(), [&](int g) {
       return parts_.apart(parts_.group_of(id), g) || (!from_nothing && parts_.never_one(parts_.group_of(id), g));
     });
+    if (stops == Stops::AtSmaller && (*cost > kLittleToRepeat || !has_windows(parts_.group_of(id)))) return false;
     if (are_two && (stops == Stops::AtReductions || *cost > kLittleToRepeat)) return false;
     if (std::any_of(parts_.consumers(id).begin(), parts_.consumers(id).end(),
                     [&](NodeId c) { return parts_.repeats_too_much(*cost, id, parts_.reach(c)); }))
       return false;
-    return worth_repeating(id, chain, readers, stops) && apply_repeat(chain, readers, stops == Stops::AtStored);
+    const bool repeats = worth_repeating(id, chain, readers, stops) && apply_repeat(chain, readers, limit_of(stops));
+    stores_smaller_ = stores_smaller_ || (repeats && stops == Stops::AtSmaller);
+    return repeats;
   }
 
   // What the kernels of groups are predicted to take; nothing where one has no schedule.
@@ -291,10 +298,20 @@ class Planner {
       chain.push_back(n);
       if ((cost += schedule::repeat_cost(parts_.graph(), parts_.graph().at(n))) > kCheapToRepeat) return std::nullopt;
       for (NodeId s : parts_.sources(n))
-        if (lives_with(s, id) && seen.insert(s).second && !(stops == Stops::AtStored && is_stored(s)))
-          todo.push_back(s);
+        if (lives_with(s, id) && seen.insert(s).second && !stops_at(stops, s, id)) todo.push_back(s);
     }
     return cost;
+  }
+
+  // Whether a group computes results of windows: those are read again for elements of windows.
+  bool has_windows(int g) const {
+    return std::any_of(parts_.members(g).begin(), parts_.members(g).end(),
+                       [&](NodeId id) { return parts_.graph().at(id).local; });
+  }
+
+  bool stops_at(Stops stops, NodeId s, NodeId id) {
+    const auto elements = [&](NodeId n) { return parts_.edges().elements[static_cast<size_t>(n)]; };
+    return (stops == Stops::AtStored && is_stored(s)) || (stops == Stops::AtSmaller && 2 * elements(s) <= elements(id));
   }
 
   // Whether the group of `id` computes `s`.
@@ -334,11 +351,20 @@ class Planner {
     return paid < saved;
   }
 
-  // `compares`: only where that is predicted to be faster.
-  bool apply_repeat(const std::vector<NodeId>& chain, const std::set<int>& readers, bool compares) {
+  // Only where it is predicted to take less than this share of the time; nothing: in any case.
+  static std::optional<double> limit_of(Stops stops) {
+    switch (stops) {
+      case Stops::AtReductions: return std::nullopt;
+      case Stops::AtStored: return 1;
+      case Stops::AtSmaller: return 0.9;
+    }
+    return std::nullopt;
+  }
+
+  bool apply_repeat(const std::vector<NodeId>& chain, const std::set<int>& readers, std::optional<double> limit) {
     std::set<int> touched = readers;
     touched.insert(parts_.group_of(chain[0]));
-    const auto time_before = compares ? time_of(touched) : std::nullopt;
+    const auto time_before = limit ? time_of(touched) : std::nullopt;
     std::map<int, std::set<NodeId>> before;
     for (int g : readers) {
       before[g] = parts_.copies(g);
@@ -352,8 +378,8 @@ class Planner {
       // A group with nothing left to store was there for the repeated values only.
       return group.outputs.empty() || parts_.takes(group);
     });
-    const auto time_after = compares && are_taken ? time_of(touched) : std::nullopt;
-    if (are_taken && (!compares || (time_before && time_after && *time_after < *time_before))) return true;
+    const auto time_after = limit && are_taken ? time_of(touched) : std::nullopt;
+    if (are_taken && (!limit || (time_before && time_after && *time_after < *limit * *time_before))) return true;
     for (auto& [reader, copies] : before) parts_.set_copies(reader, std::move(copies));
     return false;
   }
@@ -406,7 +432,8 @@ class Planner {
       const std::vector<std::set<int>> after = dependents(groups, alive);
       for (const int a : alive) {
         const int b = reader_of_all(groups, alive, a);
-        if (b < 0 || passes_between(after, a, b) || !merge_with_copies(a, b)) continue;
+        const bool again = stores_smaller_ && parts_.repeats_too_much(a);
+        if (b < 0 || again || passes_between(after, a, b) || !merge_with_copies(a, b)) continue;
         changed = true;
         break;
       }
@@ -537,6 +564,7 @@ class Planner {
 
   Partition parts_;
   Kept kept_;
+  bool stores_smaller_ = false;  // values that are stored instead of larger ones, and stay stored
   std::unordered_map<int, std::vector<NodeId>> stored_;  // by groups, while nothing changes them
 };
 

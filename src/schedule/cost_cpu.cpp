@@ -27,7 +27,7 @@ constexpr double kDivided = 14;      // the same, by divisions
 constexpr double kBroadcast = 0.5;   // of a step
 constexpr double kPiece = 2;         // of a piece of neighbours, among lanes from several places
 // Elements that alternate have code of their own up to so many remainders, and loads for each.
-constexpr int64_t kMostAlternating = 4, kMostReadAlternating = 64;
+constexpr int64_t kMostAlternating = 8, kMostReadAlternating = 128;
 // To begin a vector loop, and to join the lanes of an accumulator: for each register more than one,
 // and each halving of one.
 constexpr double kBegin = 5, kJoin = 2;
@@ -58,7 +58,7 @@ class CpuPrediction {
     passes_ = std::max(1, passes_of(s_.domain));
     find_steps();
     int64_t read = 0;
-    for (const Read& r : s_.domain.reads) read += window_elements(s_.domain, r.index);
+    for (const Read& r : s_.domain.reads) read += std::min(window_elements(s_.domain, r.index), kMostWrittenOut);
     alternating_ = s_.domain.pointwise() && !s_.flattened && !s_.stencil && read <= kMostReadAlternating;
     find_accesses();
     find_issue();
@@ -184,18 +184,20 @@ class CpuPrediction {
       }
     return by;
   }
-  bool alternates_in_lanes(const Index& index) const { return axis() && alternation_of(index, *axis()) > 1; }
-  int64_t alternation_of(const Index& index, const Axis& a) const {
+  bool alternates_in_lanes(NodeId node, const Index& index) const {
+    return axis() && alternation_of(node, index, *axis()) > 1;
+  }
+  int64_t alternation_of(NodeId node, const Index& index, const Axis& a) const {
     int64_t by = 1;
-    if (alternating_)
+    if (alternating_ && !flat_offset(graph_.at(node), index).coefficient_of(a.var))
       for (const IntExpr& i : index) by = std::max(by, i.mentions(a.var) ? alternation(i, a.var) : 1);
     return by;
   }
   // Elements for each that is read: where zeros are inserted between elements, those of each
   // remainder are computed on their own (kernel/split_lanes.hpp).
-  double spread(const Index& index) const {
+  double spread(NodeId node, const Index& index) const {
     double by = 1;
-    for (const Axis& a : s_.domain.axes) by *= static_cast<double>(alternation_of(index, a));
+    for (const Axis& a : s_.domain.axes) by *= static_cast<double>(alternation_of(node, index, a));
     return by;
   }
 
@@ -203,7 +205,7 @@ class CpuPrediction {
   double instructions_of(NodeId node, const Index& index, int64_t most_shuffled) const {
     if (!axis() || graph_.at(node).shape.empty()) return 0;
     const double registers = std::max(1.0, size_of(graph_.at(node).dtype) / 4.0) / width();
-    const double step = alternates_in_lanes(index) ? 1 : stride(node, index, *axis());
+    const double step = alternates_in_lanes(node, index) ? 1 : stride(node, index, *axis());
     // Rows that the data picks are read in order, as stride_of() knows.
     const bool anywhere = (reads_gathered(index) && !facts_.measured) || step >= kAnywhere;
     if (s_.flattened) {
@@ -236,14 +238,15 @@ class CpuPrediction {
     const auto note = [&](NodeId node, const Index& index, double times, bool stored) {
       const bool joined = stored && is_joined(node, index);
       instructions_ += times * instructions_of(node, index, joined ? kMostJoined : kMostShuffled);
-      if (!joined && !alternates_in_lanes(index) && in_own_lines(node, index))
+      if (!joined && !alternates_in_lanes(node, index) && in_own_lines(node, index))
         (stored && along_rows() ? torn_bytes_ : line_bytes_) += times * (stored ? 2 : 1) * kCacheLine;
       const DType dtype = graph_.at(node).dtype;
       if (dtype == DType::BF16 || dtype == DType::F16)
         instructions_ += times * facts_.costs->of(dtype == DType::BF16 ? Fact::Bf16 : Fact::F16) / width();
       moved[node] += times * size_of(dtype);
     };
-    for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read) / spread(read.index), false);
+    for (const Read& read : s_.domain.reads)
+      note(read.node, read.index, times_read(read) / spread(read.node, read.index), false);
     for (const Output& o : s_.domain.outputs) {
       note(o.node, o.store_index, o.per_row ? kept() : executed_, true);
       stored.insert(o.node);
@@ -317,7 +320,7 @@ class CpuPrediction {
   double spread_windows() const {
     double by = 1;
     for (const Read& read : s_.domain.reads)
-      if (window_elements(s_.domain, read.index) > 1) by = std::max(by, spread(read.index));
+      if (window_elements(s_.domain, read.index) > 1) by = std::max(by, spread(read.node, read.index));
     return by;
   }
 

@@ -81,6 +81,9 @@ struct Domain {
   // Why overlapping windows would compute too much again, if each result computed all that its own
   // window sees.
   std::optional<Refusal> overlap;
+  // The same where results of local reductions are broadcast along axes of the domain. A GPU takes
+  // such operations as they are: they come from what its caches hold.
+  std::optional<Refusal> broadcast;
 
   int64_t estimate(bool reduced) const;  // points of the reduced (or the kept) axes, for the sizes at hand
   IntExpr reduced_count() const;         // points of the reduced axes

@@ -30,6 +30,23 @@ constexpr size_t kLongestIndex = 4000;
 // (stencil.cpp). Of so many of these the walk sees what the others request too.
 constexpr int kMostPlaces = 64;
 
+// The divisor of a remainder; 1: something else.
+int64_t remainder_by(const IntExpr& e) {
+  if (e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atoms.size() != 1) return 1;
+  const IntExpr::Atom& atom = *e.terms()[0].atoms[0];
+  return atom.kind == AtomKind::Mod ? atom.b.constant().value_or(1) : 1;
+}
+
+// The share of places that lie under these guards, as far as the guards say: inserted zeros leave
+// one remainder of several.
+double share_under(const std::vector<Guard>& guards) {
+  double share = 1;
+  for (const Guard& guard : guards)
+    if (const int64_t by = remainder_by(guard.value), extent = guard.extent.constant().value_or(by); extent < by)
+      share *= static_cast<double>(extent) / static_cast<double>(by);
+  return share;
+}
+
 Index without_constants(const Index& index) {
   Index result;
   for (const IntExpr& i : index) result.push_back(without_constant(i));
@@ -67,14 +84,15 @@ class Walk : Refusing {
         domain_(std::move(placed.domain)),
         result_index_(std::move(placed.result_index)),
         sizes_(sizes),
-        windows_(sizes) {}
+        windows_(graph, members_, sizes) {}
 
   std::variant<Domain, Refusal> run() {
     at_points_ = domain_.stores_components();
     under_guards_ = at_points_ || !may_have_rings(domain_) ||
                     std::any_of(group_.nodes.begin(), group_.nodes.end(), [&](NodeId id) { return at(id).local; });
     if (!visit_all()) return why();
-    if (windows_.excess() > 0) domain_.overlap = windows_.refusal(graph_);
+    domain_.overlap = windows_.overlap();
+    domain_.broadcast = windows_.broadcast();
     return std::move(domain_);
   }
 
@@ -159,9 +177,13 @@ class Walk : Refusing {
   // The elements of a value for each point, at least one: some of them are needed at every point.
   double elements_at_point(NodeId id, int needed) const {
     if (needed == 1) return 1;
-    double elements = 1;
-    for (const IntExpr& size : at(id).shape) elements *= static_cast<double>(size.evaluate(sizes_));
-    return elements / static_cast<double>(domain_.estimate(false) * domain_.estimate(true));
+    return elements(id) / static_cast<double>(domain_.estimate(false) * domain_.estimate(true));
+  }
+
+  double elements(NodeId id) const {
+    double all = 1;
+    for (const IntExpr& size : at(id).shape) all *= static_cast<double>(size.evaluate(sizes_));
+    return all;
   }
 
   // What is computed under other guards is code of its own (kernel/evaluate.cpp). Rings keep values
@@ -203,7 +225,7 @@ class Walk : Refusing {
       note_read(domain_.reads, here);
       return true;
     }
-    const Overlap below = member(id) ? windows_.evaluated(graph_, id, overlap, domain_) : overlap;
+    const Overlap below = member(id) ? windows_.evaluated(id, index, overlap, domain_) : overlap;
     switch (node.kind) {
       case NodeKind::Constant:
       case NodeKind::SizeValue: return true;
@@ -245,13 +267,17 @@ class Walk : Refusing {
       case NodeKind::Window:
       case NodeKind::Extend:
         next.push_back({node.args[0], at_index(through_view(graph_, node, index, domain_.ranges)), level,
-                        node.kind == NodeKind::Window ? below.through_window() : below, guards});
+                        node.kind == NodeKind::Window      ? below.through_window()
+                        : node.kind == NodeKind::Broadcast ? below.through_broadcast()
+                                                           : below,
+                        guards});
         return true;
       case NodeKind::Pad:
       case NodeKind::Concat:
         for (const Piece& piece : pieces(graph_, node, index, domain_.ranges, proofs_)) {
           for (const Guard& guard : piece.guards) pin(guard.value);
-          next.push_back({piece.arg, at_index(piece.index), level, below, guarded(here.guards, piece.guards)});
+          next.push_back({piece.arg, at_index(piece.index), level, below.guarded(share_under(piece.guards)),
+                          guarded(here.guards, piece.guards)});
         }
         if (node.kind == NodeKind::Pad) next.push_back({node.args[1], at_index({}), level, {}});
         return true;

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
 
 #include "base/check.hpp"
+#include "schedule/operations.hpp"
 #include "schedule/schedule.hpp"
 
 namespace smelt::schedule {
@@ -70,33 +73,75 @@ std::vector<Index> elements_of_window(const Graph& graph, NodeId reduce, const I
   return found;
 }
 
-Overlap WindowWork::evaluated(const Graph& graph, NodeId id, const Overlap& overlap, const Domain& domain) {
-  const Node& node = graph.at(id);
-  const int64_t own = node.local ? local_elements(graph, node) : 1;
-  const Overlap below{overlap.times * own, overlap.place == Overlap::Outside ? Overlap::Outside : Overlap::Inside};
-  const bool guard = node.kind == NodeKind::Pad || node.kind == NodeKind::Concat;
-  if (overlap.place == Overlap::Outside || is_view(node.kind) || node.args.empty()) return {below.times, overlap.place};
-  double points = static_cast<double>(overlap.times);
-  for (const Axis& axis : domain.axes) points *= static_cast<double>(std::max<int64_t>(axis.estimate, 1));
-  double elements = 1;
-  for (const IntExpr& size : node.shape) elements *= static_cast<double>(size.evaluate(sizes_));
-  if (overlap.place == Overlap::JustInside)
-    allowed_ += 2 * kOperationsPerByte * elements * static_cast<double>(size_of(node.dtype));
-  // Guards are hoisted, so that they cost next to nothing.
-  const double cost = (guard ? 0.0 : static_cast<double>(std::max(cost_of(node), 1))) * static_cast<double>(own);
-  if (const double again = (points - elements) * cost; again > 0) {
-    repeated_ += again;
-    if (again > worst_cost_) worst_ = id, worst_cost_ = again, worst_times_ = points / std::max(elements, 1.0);
-  }
-  return guard && overlap.place == Overlap::JustInside ? Overlap{below.times, Overlap::JustInside} : below;
+// Operations of one evaluation; an extreme of floats looks for NaN.
+static double evaluation(const Node& node) {
+  constexpr int kExtreme = 4;
+  const bool extreme = node.local && is_float(node.dtype) && node.reduce != ReduceKind::Sum;
+  return extreme ? kExtreme : std::max(cost_of(node), 1);
 }
 
-Refusal WindowWork::refusal(const Graph& graph) const {
-  const Node& node = graph.at(worst_);
-  return {fmt::format(
-              "overlapping windows would compute {} {:.0f} times for each element, which costs more than storing it",
-              node.label.empty() ? std::string(name_of(node.kind)) : node.label, worst_times_),
-          "nothing, unless the windows overlap less or their elements cost less"};
+double WindowWork::operations_behind(NodeId id) {
+  const auto [known, fresh] = behind_.try_emplace(id, 0);
+  if (!fresh) return known->second;
+  std::map<NodeId, double, std::greater<>> waiting{{id, 1}};  // consumers first
+  double total = 0;
+  while (!waiting.empty()) {
+    const auto [n, times] = *waiting.begin();
+    waiting.erase(waiting.begin());
+    const Node& node = graph_.at(n);
+    if (!members_.count(n) && !is_view(node.kind)) continue;
+    const double below = node.local ? times * static_cast<double>(local_elements(graph_, node)) : times;
+    // Guards are hoisted, so that they cost next to nothing.
+    const bool guard = node.kind == NodeKind::Pad || node.kind == NodeKind::Concat;
+    if (members_.count(n) && !guard && !node.args.empty()) total += below * evaluation(node);
+    for (const NodeId arg : node.args) {
+      double& most = waiting[arg];
+      most = std::max(most, below);
+    }
+  }
+  return behind_[id] = total;
+}
+
+// Points of the domain; a value that the last axes do not change is computed before the loop over
+// them, where that is a loop of some length.
+static double evaluations(const Domain& domain, const Index& index, bool inside) {
+  constexpr double kLoop = 256;
+  double points = 1, unchanged = 1;
+  for (const Axis& axis : domain.axes) {
+    const auto extent = static_cast<double>(std::max<int64_t>(axis.estimate, 1));
+    points *= extent;
+    unchanged = inside || mentions(index, axis.var) ? 1 : unchanged * extent;
+  }
+  return unchanged >= kLoop ? points / unchanged : points;
+}
+
+Overlap WindowWork::evaluated(NodeId id, const Index& index, const Overlap& overlap, const Domain& domain) {
+  const Node& node = graph_.at(id);
+  if (is_view(node.kind) || node.kind == NodeKind::Pad || node.kind == NodeKind::Concat || node.args.empty())
+    return overlap;
+  const int64_t own = node.local ? local_elements(graph_, node) : 1;
+  constexpr double kClearly = 1.5;  // that storing saves so much is known to about this factor
+  const bool inside = overlap.place == Overlap::JustInside;
+  if (inside || (node.local && domain.pointwise())) {
+    const double points = evaluations(domain, index, inside) * static_cast<double>(overlap.times) * overlap.share;
+    double elements = 1;
+    for (const IntExpr& size : node.shape) elements *= static_cast<double>(size.evaluate(sizes_));
+    if (points > elements) {
+      const double saved = (points - elements) * operations_behind(id) -
+                           kClearly * 2 * kOperationsPerByte * elements * static_cast<double>(size_of(node.dtype));
+      Worst& worst = overlap.place == Overlap::Outside ? broadcast_ : seen_;
+      if (saved > worst.saved) worst = {id, points / std::max(elements, 1.0), saved};
+    }
+  }
+  return {overlap.times * own, overlap.place == Overlap::Outside ? Overlap::Outside : Overlap::Inside, overlap.share};
+}
+
+std::optional<Refusal> WindowWork::refusal(const Worst& worst, std::string_view why) const {
+  if (worst.node < 0) return std::nullopt;
+  const Node& node = graph_.at(worst.node);
+  return Refusal{fmt::format("{} would compute {} {:.0f} times for each element, which costs more than storing it", why,
+                             node.label.empty() ? std::string(name_of(node.kind)) : node.label, worst.times),
+                 "nothing, unless it is needed less often or its elements cost less"};
 }
 
 }  // namespace smelt::schedule

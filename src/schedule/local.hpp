@@ -3,6 +3,11 @@
 // more than once.
 #pragma once
 
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
 #include "schedule/domain.hpp"
 
 namespace smelt::schedule {
@@ -31,25 +36,42 @@ std::vector<Index> elements_of_window(const Graph& graph, NodeId reduce, const I
 // How a node is reached by the walk through a group.
 struct Overlap {
   int64_t times = 1;  // evaluations for each point of the domain
+  // JustInside: a value that windows see, or that is broadcast inside of one: what a store would
+  // keep.
   enum : uint8_t { Outside, JustInside, Inside } place = Outside;
-  Overlap through_window() const { return {times, JustInside}; }
+  double share = 1;  // of the evaluations that no pad or concat answers
+  Overlap through_window() const { return {times, JustInside, share}; }
+  Overlap through_broadcast() const { return {times, place == Outside ? Outside : JustInside, share}; }
+  Overlap guarded(double inside) const { return {times, place, share * inside}; }
 };
 
-// What overlapping windows of a group compute again, against the memory traffic of what they would
-// read instead.
+// What a group computes again where windows overlap, and where results of local reductions are
+// broadcast, against the memory traffic of storing the value that costs most so.
 class WindowWork {
  public:
-  explicit WindowWork(const SizeBinding& sizes) : sizes_(sizes) {}
+  WindowWork(const Graph& graph, const std::unordered_set<NodeId>& members, const SizeBinding& sizes)
+      : graph_(graph), members_(members), sizes_(sizes) {}
   // Counts one node; how its arguments are reached.
-  Overlap evaluated(const Graph& graph, NodeId id, const Overlap& overlap, const Domain& domain);
-  double excess() const { return repeated_ - allowed_; }
-  Refusal refusal(const Graph& graph) const;
+  Overlap evaluated(NodeId id, const Index& index, const Overlap& overlap, const Domain& domain);
+  // What is computed again that windows see; results of local reductions that are broadcast.
+  std::optional<Refusal> overlap() const { return refusal(seen_, "overlapping windows"); }
+  std::optional<Refusal> broadcast() const { return refusal(broadcast_, "what it is broadcast to"); }
 
  private:
+  // A value, by the operations that storing it saves.
+  struct Worst {
+    NodeId node = -1;
+    double times = 0, saved = 0;
+  };
+  std::optional<Refusal> refusal(const Worst& worst, std::string_view why) const;
+  // Operations of one evaluation, with all that the group computes for it.
+  double operations_behind(NodeId id);
+
+  const Graph& graph_;
+  const std::unordered_set<NodeId>& members_;
   const SizeBinding& sizes_;
-  double repeated_ = 0, allowed_ = 0;  // operations
-  NodeId worst_ = -1;
-  double worst_times_ = 0, worst_cost_ = 0;
+  std::unordered_map<NodeId, double> behind_;
+  Worst seen_, broadcast_;
 };
 
 }  // namespace smelt::schedule

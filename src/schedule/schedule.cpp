@@ -61,7 +61,8 @@ static std::optional<Domain> short_axes_apart(const Graph& graph, const Group& g
                                               const Options& options) {
   constexpr double kShared = 0.9;
   constexpr int kMostAxes = 6;
-  if (!domain.pointwise() || domain.overlap || options.tuning.merged || domain.axes.size() < 2) return std::nullopt;
+  if (!domain.pointwise() || options.tuning.merged || domain.axes.size() < 2) return std::nullopt;
+  if (options.target.gpu && domain.overlap) return std::nullopt;
   const auto is_loop = [&](NodeId id) {
     return graph.at(id).local && local_elements(graph, graph.at(id)) > kMostWrittenOut;
   };
@@ -103,21 +104,25 @@ static std::variant<Schedule, Refusal> elements_or_points(const Graph& graph, Do
   constexpr double kSaved = 0.6, kFewOperations = 24, kFaster = 0.9;
   const auto make = [&](Domain domain) -> std::variant<Schedule, Refusal> {
     if (options.target.gpu) return gpu_schedule(graph, std::move(domain), group, options);
-    if (domain.overlap) return *domain.overlap;
+    for (const auto& repeated : {domain.overlap, domain.broadcast})
+      if (repeated) return *repeated;
     return cpu_schedule(graph, std::move(domain), group, options);
   };
   auto points = short_axes_apart(graph, group, elements, options);
   merge_axes(graph, elements);
   if (!points) return make(std::move(elements));
+  const bool repeats = elements.overlap || elements.broadcast;
   const bool saves = elements.work >= kFewOperations && work_of(*points) <= kSaved * work_of(elements);
   auto of_elements = make(std::move(elements));
   const auto* own = std::get_if<Schedule>(&of_elements);
   // Blocks of results share what they read as well.
-  if (!own || own->blocking) return of_elements;
+  if (own && own->blocking) return of_elements;
+  if (!own && !repeats) return of_elements;
   auto of_points = make(std::move(*points));
   const auto* apart = std::get_if<Schedule>(&of_points);
-  if (saves && apart) return of_points;
+  if (apart && (saves || !own)) return of_points;
   // A stencil over a short axis has few lanes.
+  if (!own) return of_elements;
   const bool comparable =
       own->strategy == Strategy::Pointwise || (own->strategy == Strategy::Stencil && !options.target.gpu);
   if (!apart || !comparable || apart->strategy != Strategy::Pointwise) return of_elements;

@@ -68,7 +68,7 @@ TEST(SplitGrids, TakesRowsOfEachPeriod) {
 
 TEST(SplitGrids, LeavesManyRemainders) {
   Sample s;
-  fill_joined(s, 40, 8);
+  fill_joined(s, 45, 9);
   EXPECT_FALSE(split_grids(s.kernel));
   verify(s.kernel);
 }

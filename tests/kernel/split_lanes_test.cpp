@@ -57,7 +57,7 @@ TEST(SplitLanes, AsksWhichLastElementsThereAre) {
 }
 
 TEST(SplitLanes, LeavesManyRemaindersAndFewLanes) {
-  for (const auto& [by, lanes] : {std::pair<int64_t, int>{8, 64}, {2, 8}}) {
+  for (const auto& [by, lanes] : {std::pair<int64_t, int>{9, 64}, {2, 8}}) {
     Sample s;
     fill_spread(s, 200, by, lanes);
     EXPECT_FALSE(split_lanes(s.kernel));

@@ -1,4 +1,5 @@
 // Where the cost model holds two kernels to be much faster than one.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "frontends/language.hpp"
@@ -49,6 +50,23 @@ TEST(TwoKernels, OneIsEnoughWhereCachesServe) {
           "input x: f32[512, 8192]\nreturn x - mean(x, axis=0)",
           "input x: f32[64, 512, 784]\nreturn softmax(x, axis=1)"})
       EXPECT_EQ(planned(program, gpu).groups.size(), 1u) << program;
+}
+
+// What a window has, its maximum and how often it occurs, is stored once for all elements of the
+// window; what is compared with it is computed where it is added up.
+TEST(TwoKernels, ResultsOfWindowsAreNotComputedForEachElement) {
+  for (const auto& [size, stride] : {std::pair{3, 1}, {3, 2}, {5, 2}, {5, 4}, {7, 3}}) {
+    const int rows = (96 - size) / stride + 1;
+    const std::string program = fmt::format(
+        "input x: f32[64, 96, 96]\ninput g: f32[64, {0}, {0}]\nreturn vjp(max_pool(x, ({1}, {1}), stride={2}), x, g)",
+        rows, size, stride);
+    const Graph graph = simplify(lang::parse_program(program, "<plan>"));
+    plan::Options options;
+    const plan::Plan plan = plan::make_plan(graph, options);
+    EXPECT_GE(plan.groups.size(), 2u) << program;
+    for (const plan::FusionGroup& group : plan.groups)
+      for (const NodeId output : group.outputs) EXPECT_EQ(graph.at(output).shape.size(), 3u) << program;
+  }
 }
 
 // A lane of a CPU that goes down tall columns meets another page with each row.

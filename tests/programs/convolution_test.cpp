@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -134,6 +135,28 @@ TEST(Convolution, OfFewChannelsIsNoProduct) {
   EXPECT_FALSE(in_tiles("input x: f32[8, 32, 56, 56]\ninput w: f32[32, 1, 3, 3]\nreturn conv(x, w, groups=32)\n"));
   EXPECT_FALSE(in_tiles("input x: f32[8, 3, 56, 56]\ninput w: f32[4, 3, 3, 3]\nreturn conv(x, w)\n"));
   EXPECT_FALSE(in_tiles("input x: f32[1, 8, 4, 4]\ninput w: f32[8, 8, 3, 3]\nreturn conv(x, w)\n"));
+}
+
+// Channels are lanes, and several pixels share the weights: pixels that are no multiple of four,
+// few channels, steps, dilation, several results of a channel, elements that alias.
+TEST(Convolution, DepthwiseWithChannelsLast) {
+  NEEDS_LLVM();
+  const std::string taps = "return sum(window(pad(x, (({0}, {0}), ({0}, {0}), (0, 0))), ({1}, {1}), axis=(0, 1){2}) * ";
+  for (const char* type : {"f32", "bf16", "f64"})
+    for (const int64_t size : {3, 5, 7})
+      for (const char* steps : {"", ", stride=2", ", dilation=2"})
+        for (const auto& [rows, columns, channels] :
+             {std::tuple<int64_t, int64_t, int64_t>{13, 41, 37}, {32, 16, 96}, {17, 30, 5}}) {
+          if (std::string(steps).empty() == (channels == 5) || (type[0] == 'b' && size == 5)) continue;
+          const Tensor x = noise(*dtype_from_name(type), {rows, columns, channels}, 3),
+                       w = noise(*dtype_from_name(type), {channels, size, size}, 4);
+          if (std::string(type) == "f32") static_cast<float*>(x.data)[400] = std::numeric_limits<float>::quiet_NaN();
+          EXPECT_TRUE(right(fmt::format("input x: {0}[{1}, {2}, {3}]\ninput w: {0}[{3}, {4}, {4}]\n", type, rows,
+                                        columns, channels, size) +
+                                fmt::format(fmt::runtime(taps), size - 1, size, steps) + "w, axis=(-2, -1))\n",
+                            {x, w}))
+              << type << size << steps << channels;
+        }
 }
 
 }  // namespace

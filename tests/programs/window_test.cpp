@@ -186,6 +186,46 @@ TEST(Windows, LongOnesFarApart) {
   }
 }
 
+// Overlapping or not, with elements that no window sees: a window of NaN, equal elements, -0.
+TEST(Windows, GradientsOfPools) {
+  NEEDS_LLVM();
+  struct Pool {
+    int64_t size, stride, padding;
+  };
+  const int64_t rows = 19, columns = 67;
+  for (const Pool& pool :
+       {Pool{2, 1, 0}, {3, 1, 1}, {3, 2, 1}, {4, 3, 0}, {5, 2, 2}, {5, 4, 0}, {6, 5, 0}, {7, 3, 3}, {9, 4, 0}}) {
+    const auto places = [&](int64_t extent) { return (extent + 2 * pool.padding - pool.size) / pool.stride + 1; };
+    const Tensor x = noise(DType::F32, {2, rows, columns}, 3);
+    const Tensor g = noise(DType::F32, {2, places(rows), places(columns)}, 4);
+    float* elements = static_cast<float*>(x.data);
+    elements[5] = std::numeric_limits<float>::quiet_NaN();
+    for (const int64_t i : {200, 201, 267, 268}) elements[i] = 7;
+    for (const int64_t i : {400, 402}) elements[i] = -0.0F;
+    for (const char* kind : {"max", "avg"})
+      EXPECT_TRUE(
+          right(fmt::format("input x: f32[2, {0}, {1}]\ninput g: f32[2, {2}, {3}]\n"
+                            "return vjp({4}_pool(x, ({5}, {5}), stride={6}, padding={7}), x, g)\n",
+                            rows, columns, places(rows), places(columns), kind, pool.size, pool.stride, pool.padding),
+                {x, g}))
+          << kind << pool.size << pool.stride;
+  }
+}
+
+// What a window has in common, beside each of its elements.
+TEST(Windows, ElementsBesideTheirWindows) {
+  NEEDS_LLVM();
+  for (const int64_t size : {3, 8, 25, 40})
+    for (const char* result : {"softmax(f, axis=-1)", "f / sqrt(sum(f * f, axis=-1, keepdims=True) + 1)",
+                               "sum(where(f == max(f, axis=-1, keepdims=True), f, 0), axis=-1)",
+                               "f[:, :, :2] - mean(f, axis=-1, keepdims=True)"}) {
+      const Tensor x = noise(DType::F32, {3, 131}, static_cast<uint64_t>(size));
+      static_cast<float*>(x.data)[70] = std::numeric_limits<float>::infinity();
+      EXPECT_TRUE(right(fmt::format("input x: f32[3, 131]\nf = window(x, {})\nreturn {}\n", size, result), {x}))
+          << size << result;
+    }
+}
+
 TEST(Windows, SizesOfACallAreChecked) {
   NEEDS_LLVM();
   const Executable pool = compiled("input x: f32[N]\nreturn max_pool(x, 5)\n");
