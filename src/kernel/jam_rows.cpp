@@ -83,8 +83,9 @@ class JamRows {
     for_each_stmt(row->body, [&](const Stmt& s) {
       const auto* loop = s.get_if<Loop>();
       const auto* store = s.get_if<Store>();
-      plain = plain && ((loop && loop->kind != LoopKind::Vector && !loop->extent.mentions(grid.var)) || s.is<Assign>() ||
-                        (store && !store->access.scratch && !store->atomic && !store->cursor && store->mask == kNoExpr));
+      plain =
+          plain && ((loop && loop->kind != LoopKind::Vector && !loop->extent.mentions(grid.var)) || s.is<Assign>() ||
+                    (store && !store->access.scratch && !store->atomic && !store->cursor && store->mask == kNoExpr));
     });
     for (const Stmt& s : row->body)
       if (const auto* inside = body_of(s))
@@ -105,7 +106,9 @@ class JamRows {
       const auto* load = e.get_if<Load>();
       if (!load) return true;
       const std::string place = place_of(load->access);
-      const auto names = [&](Symbol symbol) { return any_index(e, [&](const IntExpr& i) { return i.mentions(symbol); }); };
+      const auto names = [&](Symbol symbol) {
+        return any_index(e, [&](const IntExpr& i) { return i.mentions(symbol); });
+      };
       loads.all.insert(place);
       if (names(lane) && !names(grid.var)) loads.shared.insert(place);
       return true;

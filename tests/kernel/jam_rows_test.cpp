@@ -23,10 +23,10 @@ void fill_taps(Sample& s, int64_t pixels, int64_t taps, bool by_channel) {
   const IntExpr picture = floordiv(g, pixels), pixel = mod(g, pixels);
   ExprId sum = s.build.constant(Scalar::of_float(DType::F32, 0));
   for (int64_t t = 0; t < taps; ++t)
-    sum = s.build.apply(
-        Op::Fma, {s.load(x, {picture, pixel + t, i}), s.load(w, {t, by_channel ? i : IntExpr(0)}), sum});
-  s.phase(grid("g"_loop, kPictures * pixels,
-               {vector("i"_loop, 100, {store({false, out, {picture, pixel, i}}, sum)}, 64)}));
+    sum =
+        s.build.apply(Op::Fma, {s.load(x, {picture, pixel + t, i}), s.load(w, {t, by_channel ? i : IntExpr(0)}), sum});
+  s.phase(
+      grid("g"_loop, kPictures * pixels, {vector("i"_loop, 100, {store({false, out, {picture, pixel, i}}, sum)}, 64)}));
 }
 
 TEST(JamRows, ReadsOnceWhatRowsShare) {
