@@ -89,6 +89,8 @@ class Flow {
             },
             [&](const Assign& assigned) { assign(assigned); },
             [&](const Combine& combined) {
+              if (on_gpu_ && (team_threads_ & (team_threads_ - 1)) != 0)
+                fail(kernel_, "{} threads join what they have, which takes a power of two", team_threads_);
               combine(combined.local, combined.columns);
               if (combined.index_local >= 0) combine(combined.index_local, combined.columns);
             },

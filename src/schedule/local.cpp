@@ -125,7 +125,7 @@ Overlap WindowWork::evaluated(NodeId id, const Index& index, const Overlap& over
   if (inside || (node.local && domain.pointwise())) {
     const double points = evaluations(domain, index, inside) * static_cast<double>(overlap.times) * overlap.share;
     double elements = 1;
-    for (const IntExpr& size : node.shape) elements *= static_cast<double>(size.evaluate(sizes_));
+    for (const IntExpr& size : node.shape) elements *= std::max(1.0, static_cast<double>(size.evaluate(sizes_)));
     if (points > elements) {
       const double saved = (points - elements) * operations_behind(id) -
                            kClearly * 2 * kOperationsPerByte * elements * static_cast<double>(size_of(node.dtype));

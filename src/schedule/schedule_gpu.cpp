@@ -326,6 +326,15 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   return s;
 }
 
+// Threads of a team that join what they have are a power of two; those of a tuning that is meant
+// for tiles of products may be any number.
+Options for_teams(const Options& options) {
+  Options even = options;
+  if (even.tuning.threads > 0)
+    even.tuning.threads = static_cast<int>(std::bit_floor(static_cast<unsigned>(even.tuning.threads)));
+  return even;
+}
+
 std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, const Group& group,
                                              const Options& options) {
   if (domain.overlap) {
@@ -335,6 +344,7 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
   }
   if (domain.pointwise()) return pointwise_gpu(graph, std::move(domain), group, options);
   if (auto product = product_on_gpu(graph, domain, group, options)) return std::move(*product);
+  const Options even = for_teams(options);
   if (options.tuning.turned) {
     if (!may_turn(domain))
       return Refusal{"lanes along a kept axis would read elements that are not neighbours",
@@ -347,7 +357,7 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
   const auto make = has_columns && (!along_rows || !has_rows) ? column_gpu : row_gpu;
   const int passes = passes_of(domain);
   const int64_t rows = domain.estimate(false);
-  auto made = make(graph, std::move(domain), group, options);
+  auto made = make(graph, std::move(domain), group, even);
   const Schedule* plain = std::get_if<Schedule>(&made);
   if (passes == 1 || options.tuning.turned || (plain && plain->held)) return made;
   // What does not stay on chip between passes: every pass less is a reading less. Exponentials run
@@ -355,7 +365,7 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
   const bool whole_rows = make == row_gpu && plain && rows >= options.target.threads;
   auto shorter = domain_of_fewer_passes(graph, group, options, whole_rows ? Online::All : Online::Moments, passes);
   if (!shorter) return made;
-  auto better = make(graph, std::move(*shorter), group, options);
+  auto better = make(graph, std::move(*shorter), group, even);
   return std::holds_alternative<Schedule>(better) ? std::move(better) : std::move(made);
 }
 

@@ -43,6 +43,7 @@ TEST(Verify, Columns) {
   EXPECT_TRUE(says(columns_fault(8, 0, 8, 64, 4), "over 0 columns, of which its loop has 8"));
   EXPECT_TRUE(says(columns_fault(64, 64, 64, 32, 4), "do not take whole rows of 64 columns"));
   EXPECT_TRUE(says(columns_fault(2, 2, 2, 64, 4), "do not take whole rows of 2 columns"));
+  EXPECT_TRUE(says(columns_fault(8, 8, 8, 320, 4), "320 threads join what they have, which takes a power of two"));
   EXPECT_TRUE(says(columns_fault(8, 8, 8, 0, 4), "do not take whole rows")) << "a CPU";
 }
 

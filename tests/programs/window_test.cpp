@@ -237,7 +237,7 @@ TEST(Windows, SizesOfACallAreChecked) {
   }
   EXPECT_EQ(message_of(
                 [&] { compiled("input x: f32[N]\nreturn pad(x, 3, mode='reflect')\n").run({noise(DType::F32, {3})}); }),
-            "axis 0 of f32[N] cannot be padded by 3 in mode 'reflect': there are N - 1 elements to mirror; here N is 3 "
+            "axis 0 of f32[N] cannot be padded by 3 in mode 'reflect': at most N - 1 can be mirrored; here N is 3 "
             "(axis 0 of input x)");
   EXPECT_THAT(
       message_of([&] { compiled("input x: f32[N]\nreturn pad(x, 3, mode='edge')\n").run({noise(DType::F32, {0})}); }),

@@ -1,5 +1,9 @@
 // How the points of a kernel are spread over the threads of a GPU.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <bit>
+#include <sstream>
 
 #include "frontends/language.hpp"
 #include "graph/graph.hpp"
@@ -58,6 +62,22 @@ TEST(GpuForms, ShortRowsAreOfThreads) {
             Strategy::Row);
   EXPECT_EQ(Planned("input x: f32[1000000, 2]\nreturn x + 1, sum(x, axis=1)\n").only().strategy, Strategy::Row);
   EXPECT_EQ(Planned("input x: f32[1000000, 9]\nreturn sum(x, axis=1)\n").only().strategy, Strategy::Row);
+}
+
+// Tiles of products are tried with any number of warps; teams that join what they have are halves
+// of halves.
+TEST(GpuForms, TeamsThatJoinAreAPowerOfTwo) {
+  for (const char* sizes : {"129 66 257", "66 130 65", "130 66 65", "200 100 70", "67 40 300", "1000 33 48"}) {
+    int64_t a = 0, b = 0, c = 0;
+    std::istringstream(sizes) >> a >> b >> c;
+    for (const char* dtype : {"f32", "f64"}) {
+      const Schedule s =
+          Planned(fmt::format("input g: {0}[{1}, {2}]\ninput x: {0}[{1}, {3}]\nreturn g.T @ x\n", dtype, a, b, c))
+              .only();
+      if (s.strategy == Strategy::Row || s.strategy == Strategy::Split)
+        EXPECT_TRUE(std::has_single_bit(static_cast<unsigned>(s.team))) << sizes << ": " << s.note;
+    }
+  }
 }
 
 // Rows of 32 bytes and more have lists of their updates; no sum of floats goes through all of them
