@@ -32,13 +32,14 @@ class EmulatedGpu : public ::testing::Test {
  protected:
   // The compute capability.
   virtual int major() const { return 8; }
+  virtual int processors() const { return 4; }
   void SetUp() override {
 #if defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "threads of the emulated GPU have stacks that the sanitizer does not know";
 #endif
     static const bool can = can_emulate();
     if (!can) GTEST_SKIP() << "no " << SMELT_TEST_CXX << " here";
-    gpu_ = emulated_gpu({.major = major()});
+    gpu_ = emulated_gpu({.major = major(), .processors = processors()});
     gpu_.driver->memory_bytes = size_t{256} << 20;
     ASSERT_TRUE(gpu_.machine.compiles()) << gpu_.machine.missing;
   }

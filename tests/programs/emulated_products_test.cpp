@@ -349,5 +349,24 @@ TEST_F(EmulatedHopper, AttentionOfPackedRows) {
   EXPECT_TRUE(took_boxes());
 }
 
+// As many multiprocessors as large GPUs have, for which other schedules are chosen.
+class EmulatedLargeGpu : public EmulatedGpu {
+ protected:
+  int major() const override { return 9; }
+  int processors() const override { return 132; }
+};
+
+TEST_F(EmulatedLargeGpu, GradientsOfSmallLayers) {
+  check(
+      "input g: f32[129, 66]\ninput x: f32[129, 257]\ninput w: f32[66, 257]\ninput b: f32[66]\n"
+      "return vjp(sum(linear(x, w, b) * g), (x, w, b), 1.0)\n",
+      {noise(DType::F32, {129, 66}, 4), noise(DType::F32, {129, 257}), noise(DType::F32, {66, 257}, 2),
+       noise(DType::F32, {66}, 3)});
+  check(
+      "input x: f64[66, 65]\ninput v: f64[130, 65]\ninput w: f64[130, 33]\n"
+      "return vjp(sum(square(gelu(linear(x, v)) @ w)), (x, v, w), 1.0)\n",
+      {noise(DType::F64, {66, 65}), noise(DType::F64, {130, 65}, 2), noise(DType::F64, {130, 33}, 3)});
+}
+
 }  // namespace
 }  // namespace smelt::testing

@@ -167,6 +167,7 @@ EmulatedMachine emulated_gpu(const EmulatedCode& code) {
   EmulatedMachine gpu;
   gpu.driver = &fresh_fake();
   gpu.driver->major = code.major;
+  gpu.driver->processors = code.processors;
   const Variable driver("SMELT_CUDA", SMELT_FAKE_CUDA), nvrtc("SMELT_NVRTC", SMELT_FAKE_CUDA);
   const Variable cache("SMELT_CACHE_DIR", "off");
   gpu.machine = Machine::cuda();

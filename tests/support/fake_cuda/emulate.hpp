@@ -50,6 +50,7 @@ struct EmulatedCode {
   std::string more, flags;
   std::function<void(const HostLibrary&)> opened;
   int major = 8;  // of the GPU's compute capability
+  int processors = 4;
 };
 EmulatedMachine emulated_gpu(const EmulatedCode& code = {});
 
