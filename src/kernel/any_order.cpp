@@ -117,11 +117,13 @@ LevelSums::LevelSums(Builder& b, DType dtype, const IntExpr& terms) : b_(b), dty
   levels_ = floordiv(kF32Infinite - 2, step_) + 2;
 }
 
-ExprId LevelSums::step() { return b_.cast(b_.index(step_), DType::I32); }
+ExprId LevelSums::step() const { return b_.cast(b_.index(step_), DType::I32); }
 
-ExprId LevelSums::magnitude(ExprId x) { return op(Op::And, b_.bitcast(x, DType::I32), number(DType::I32, 0x7fffffff)); }
+ExprId LevelSums::magnitude(ExprId x) const {
+  return op(Op::And, b_.bitcast(x, DType::I32), number(DType::I32, 0x7fffffff));
+}
 
-std::array<ExprId, LevelSums::kFacts> LevelSums::facts(ExprId x) {
+std::array<ExprId, LevelSums::kFacts> LevelSums::facts(ExprId x) const {
   const ExprId bits = magnitude(x), zero = number(DType::I32, 0), one = number(DType::I32, 1);
   const ExprId stored = b_.raw(RawOp::Shr, DType::I32, {bits, number(DType::I32, kF32Mantissa)});
   const ExprId special = op(Op::Eq, stored, number(DType::I32, kF32Infinite));
@@ -130,13 +132,13 @@ std::array<ExprId, LevelSums::kFacts> LevelSums::facts(ExprId x) {
           where(special, one, zero)};
 }
 
-LevelSums::Known LevelSums::known(const std::array<ExprId, kFacts>& facts) {
+LevelSums::Known LevelSums::known(const std::array<ExprId, kFacts>& facts) const {
   const ExprId zero = number(DType::I32, 0), least = op(Op::Sub, number(DType::I32, kF32Infinite), facts[1]);
   const ExprId levels = op(Op::Add, op(Op::FloorDiv, op(Op::Sub, facts[0], least), step()), number(DType::I32, 1));
   return {facts[0], where(op(Op::Eq, facts[0], zero), zero, levels), op(Op::Ne, facts[2], zero)};
 }
 
-LevelSums::Term LevelSums::term(ExprId x, ExprId top) {
+LevelSums::Term LevelSums::term(ExprId x, ExprId top) const {
   const ExprId bits = magnitude(x), zero = number(DType::I32, 0), one = number(DType::I32, 1);
   const ExprId stored = b_.raw(RawOp::Shr, DType::I32, {bits, number(DType::I32, kF32Mantissa)});
   const ExprId special = op(Op::Eq, stored, number(DType::I32, kF32Infinite));
@@ -153,14 +155,14 @@ LevelSums::Term LevelSums::term(ExprId x, ExprId top) {
           where(special, counted(b_, x, compute_type(dtype_)), signed_one)};
 }
 
-ExprId LevelSums::value_of(ExprId sum, ExprId level, ExprId top) {
+ExprId LevelSums::value_of(ExprId sum, ExprId level, ExprId top) const {
   constexpr int64_t kUnit = kF32Bias + kF32Mantissa - 1;
   const ExprId steps = op(Op::Mul, op(Op::Add, level, number(DType::I32, 1)), step());
   const ExprId exponent = op(Op::Sub, op(Op::Sub, top, steps), number(DType::I32, kUnit));
   return op(Op::Mul, b_.cast(sum, DType::F64), power_of_two(b_, exponent));
 }
 
-ExprId LevelSums::total(ExprId x, ExprId sum, ExprId any, ExprId last) {
+ExprId LevelSums::total(ExprId x, ExprId sum, ExprId any, ExprId last) const {
   const ExprId none = number(DType::I64, 0);
   const ExprId more = where(op(Op::Eq, last, none), sum, sum_of_counted(b_, last));
   const ExprId nothing = op(Op::And, op(Op::Eq, any, none), op(Op::Eq, last, none));

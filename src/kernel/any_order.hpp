@@ -51,28 +51,28 @@ class LevelSums {
 
   // What is known of all terms: i32, each the largest over them, of 0.
   static constexpr int kFacts = 3;
-  std::array<ExprId, kFacts> facts(ExprId x);  // the exponent, 255 less it, whether it is infinite or NaN
+  std::array<ExprId, kFacts> facts(ExprId x) const;  // the exponent, 255 less it, whether it is infinite or NaN
   struct Known {
     ExprId top, levels, special;  // the largest exponent, levels that have terms, facts[2]
   };
-  Known known(const std::array<ExprId, kFacts>& facts);
+  Known known(const std::array<ExprId, kFacts>& facts) const;
 
   const IntExpr& levels() const { return levels_; }
   struct Term {
     ExprId level, value;  // i64
   };
-  Term term(ExprId x, ExprId top);
+  Term term(ExprId x, ExprId top) const;
   // What the sum of a level stands for, an f64.
-  ExprId value_of(ExprId sum, ExprId level, ExprId top);
+  ExprId value_of(ExprId sum, ExprId level, ExprId top) const;
   // x and its terms, an f64 of all levels but the last; `any`: 0 where no level has anything.
-  ExprId total(ExprId x, ExprId sum, ExprId any, ExprId last);
+  ExprId total(ExprId x, ExprId sum, ExprId any, ExprId last) const;
 
  private:
-  ExprId op(Op op, ExprId x, ExprId y) { return b_.apply(op, {x, y}); }
-  ExprId number(DType t, int64_t value) { return b_.constant(Scalar::of_int(t, value)); }
-  ExprId where(ExprId condition, ExprId x, ExprId y) { return b_.apply(Op::Where, {condition, x, y}); }
-  ExprId magnitude(ExprId x);  // its bits without the sign
-  ExprId step();
+  ExprId op(Op op, ExprId x, ExprId y) const { return b_.apply(op, {x, y}); }
+  ExprId number(DType t, int64_t value) const { return b_.constant(Scalar::of_int(t, value)); }
+  ExprId where(ExprId condition, ExprId x, ExprId y) const { return b_.apply(Op::Where, {condition, x, y}); }
+  ExprId magnitude(ExprId x) const;  // its bits without the sign
+  ExprId step() const;
 
   Builder& b_;
   const DType dtype_;

@@ -6,7 +6,6 @@
 //     phase 2: zeros, for the levels that these exponents need
 //     phase 3: each update, an integer, is added to the level of its exponent
 //     phase 4: out = x + the levels
-#include "base/check.hpp"
 #include "kernel/any_order.hpp"
 #include "kernel/lower_scatter.hpp"
 
@@ -48,9 +47,8 @@ void ScatterLowering::scatter_levels(const Scattered& s) {
     const ExprId value = all.values < 0
                              ? evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges()))
                              : builder_.load({false, all.values, {d.update * s.columns + d.column}});
-    LevelSums levels = all.sums;
-    const LevelSums::Term term = levels.term(value, builder_.load({false, all.facts, {0}}));
-    const IntExpr level = evaluator_.as_index(term.level, levels.levels());
+    const LevelSums::Term term = all.sums.term(value, builder_.load({false, all.facts, {0}}));
+    const IntExpr level = evaluator_.as_index(term.level, all.sums.levels());
     ExprId adds = builder_.apply(Op::Ne, {term.value, builder_.constant(Scalar::of_int(DType::I64, 0))});
     if (d.inside != kNoExpr) adds = builder_.apply(Op::And, {d.inside, adds});
     const Access to{false, all.terms, in_front(level, s.at(d.index, d.column, evaluator_.ranges()))};
@@ -79,8 +77,7 @@ void ScatterLowering::find_facts(const Scattered& s, const Levels& all) {
            const IntExpr column = mod(at, s.columns, ranges), update = floordiv(at, s.columns, ranges);
            const ExprId value = evaluator_.value(s.source, s.update_at(update, column, ranges));
            if (all.values >= 0) into.push_back(builder_.store({false, all.values, {at}}, value));
-           LevelSums sums = all.sums;
-           const auto facts = sums.facts(value);
+           const auto facts = all.sums.facts(value);
            for (size_t n = 0; n < facts.size(); ++n)
              into.push_back(assign(largest[n], builder_.apply(Op::Max, {builder_.local(largest[n]), facts[n]})));
          }));
@@ -108,8 +105,7 @@ void ScatterLowering::over_levels(const Scattered& s, const Levels& all, const L
   evaluator_.enter(&body, &around);
   std::array<ExprId, LevelSums::kFacts> facts{};
   for (size_t n = 0; n < facts.size(); ++n) facts[n] = builder_.load({false, all.facts, {static_cast<int64_t>(n)}});
-  LevelSums sums = all.sums;
-  const LevelSums::Known known = sums.known(facts);
+  const LevelSums::Known known = all.sums.known(facts);
   const IntExpr levels = evaluator_.as_index(builder_.cast(known.levels, DType::I64), all.sums.levels());
   around = evaluator_.ranges();
   append(body, lanes_of(kLane, chunk.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
@@ -142,14 +138,13 @@ void ScatterLowering::total_of_levels(const Scattered& s, const Levels& all) {
         body.push_back(assign(any, zero));
         const Symbol level = Symbol::loop("k");
         const IntExpr k = IntExpr::symbol(level);
-        LevelSums sums = all.sums;
         const ExprId own = builder_.load({false, all.terms, in_front(k, at)});
-        const ExprId value = sums.value_of(own, builder_.cast(builder_.index(k), DType::I32), known.top);
+        const ExprId value = all.sums.value_of(own, builder_.cast(builder_.index(k), DType::I32), known.top);
         std::vector<Stmt> one{assign(sum, builder_.apply(Op::Add, {builder_.local(sum), value})),
                               assign(any, builder_.apply(Op::Or, {builder_.local(any), own}))};
         body.push_back(loop(LoopKind::Serial, level, levels, std::move(one)));
         const ExprId last = builder_.load({false, all.terms, in_front(all.sums.levels() - 1, at)}, known.special, zero);
-        const ExprId total = sums.total(x, builder_.local(sum), builder_.local(any), last);
+        const ExprId total = all.sums.total(x, builder_.local(sum), builder_.local(any), last);
         body.push_back(builder_.store({false, out, evaluator_.inside(s.id, at)}, total));
       });
 }
