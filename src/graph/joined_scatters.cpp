@@ -66,9 +66,8 @@ class ScatterWriter : GraphCopy {
     indices.push_back(written(last.args[1]));
     updates.push_back(written(last.args[2]));
     const size_t axis = indices_of(last).shape.size();
-    Node scatter = last;
     return add_like(
-        std::move(scatter), last.shape,
+        Node(last), last.shape,
         {written(from_.at(chain.back()).args[0]), stacked(indices, axis, last), stacked(updates, axis, last)}, last);
   }
 

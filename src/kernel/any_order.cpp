@@ -119,17 +119,19 @@ LevelSums::LevelSums(Builder& b, DType dtype, const IntExpr& terms) : b_(b), dty
 
 ExprId LevelSums::step() const { return b_.cast(b_.index(step_), DType::I32); }
 
-ExprId LevelSums::magnitude(ExprId x) const {
-  return op(Op::And, b_.bitcast(x, DType::I32), number(DType::I32, 0x7fffffff));
+LevelSums::Bits LevelSums::bits_of(ExprId x) const {
+  const ExprId magnitude = op(Op::And, b_.bitcast(x, DType::I32), number(DType::I32, 0x7fffffff));
+  const ExprId stored = b_.raw(RawOp::Shr, DType::I32, {magnitude, number(DType::I32, kF32Mantissa)});
+  return {magnitude, stored, op(Op::Max, stored, number(DType::I32, 1)),
+          op(Op::Eq, stored, number(DType::I32, kF32Infinite))};
 }
 
 std::array<ExprId, LevelSums::kFacts> LevelSums::facts(ExprId x) const {
-  const ExprId bits = magnitude(x), zero = number(DType::I32, 0), one = number(DType::I32, 1);
-  const ExprId stored = b_.raw(RawOp::Shr, DType::I32, {bits, number(DType::I32, kF32Mantissa)});
-  const ExprId special = op(Op::Eq, stored, number(DType::I32, kF32Infinite));
-  const ExprId exponent = op(Op::Max, stored, one), counts = op(Op::Or, special, op(Op::Eq, bits, zero));
-  return {where(counts, zero, exponent), where(counts, zero, op(Op::Sub, number(DType::I32, kF32Infinite), exponent)),
-          where(special, one, zero)};
+  const Bits bits = bits_of(x);
+  const ExprId zero = number(DType::I32, 0), one = number(DType::I32, 1);
+  const ExprId none = op(Op::Or, bits.special, op(Op::Eq, bits.magnitude, zero));
+  const ExprId above = op(Op::Sub, number(DType::I32, kF32Infinite), bits.exponent);
+  return {where(none, zero, bits.exponent), where(none, zero, above), where(bits.special, one, zero)};
 }
 
 LevelSums::Known LevelSums::known(const std::array<ExprId, kFacts>& facts) const {
@@ -139,20 +141,20 @@ LevelSums::Known LevelSums::known(const std::array<ExprId, kFacts>& facts) const
 }
 
 LevelSums::Term LevelSums::term(ExprId x, ExprId top) const {
-  const ExprId bits = magnitude(x), zero = number(DType::I32, 0), one = number(DType::I32, 1);
-  const ExprId stored = b_.raw(RawOp::Shr, DType::I32, {bits, number(DType::I32, kF32Mantissa)});
-  const ExprId special = op(Op::Eq, stored, number(DType::I32, kF32Infinite));
-  const ExprId below = op(Op::Max, op(Op::Sub, top, op(Op::Max, stored, one)), zero);
+  const Bits bits = bits_of(x);
+  const ExprId zero = number(DType::I32, 0), one = number(DType::I32, 1);
+  const ExprId below = op(Op::Max, op(Op::Sub, top, bits.exponent), zero);
   const ExprId level = op(Op::FloorDiv, below, step()), within = op(Op::Sub, below, op(Op::Mul, level, step()));
-  const ExprId fraction = op(Op::And, bits, number(DType::I32, (1 << kF32Mantissa) - 1));
+  const ExprId fraction = op(Op::And, bits.magnitude, number(DType::I32, (1 << kF32Mantissa) - 1));
   const ExprId leading = number(DType::I32, 1 << kF32Mantissa);
-  const ExprId mantissa = b_.cast(where(op(Op::Eq, stored, zero), fraction, op(Op::Or, fraction, leading)), DType::I64);
+  const ExprId mantissa =
+      b_.cast(where(op(Op::Eq, bits.stored, zero), fraction, op(Op::Or, fraction, leading)), DType::I64);
   const ExprId shifted =
       b_.raw(RawOp::Shl, DType::I64, {mantissa, b_.cast(op(Op::Sub, op(Op::Sub, step(), one), within), DType::I64)});
   const ExprId none = number(DType::I64, 0);
   const ExprId signed_one = where(op(Op::Lt, b_.bitcast(x, DType::I32), zero), op(Op::Sub, none, shifted), shifted);
-  return {where(special, b_.index(levels_ - 1), b_.cast(level, DType::I64)),
-          where(special, counted(b_, x, compute_type(dtype_)), signed_one)};
+  return {where(bits.special, b_.index(levels_ - 1), b_.cast(level, DType::I64)),
+          where(bits.special, counted(b_, x, compute_type(dtype_)), signed_one)};
 }
 
 ExprId LevelSums::value_of(ExprId sum, ExprId level, ExprId top) const {

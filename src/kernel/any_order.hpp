@@ -71,7 +71,10 @@ class LevelSums {
   ExprId op(Op op, ExprId x, ExprId y) const { return b_.apply(op, {x, y}); }
   ExprId number(DType t, int64_t value) const { return b_.constant(Scalar::of_int(t, value)); }
   ExprId where(ExprId condition, ExprId x, ExprId y) const { return b_.apply(Op::Where, {condition, x, y}); }
-  ExprId magnitude(ExprId x) const;  // its bits without the sign
+  struct Bits {
+    ExprId magnitude, stored, exponent, special;  // without the sign; of the exponent; of 1 at least; all ones
+  };
+  Bits bits_of(ExprId x) const;
   ExprId step() const;
 
   Builder& b_;

@@ -88,19 +88,24 @@ std::vector<Stmt> ScatterLowering::lanes_of(Symbol var, const IntExpr& length, R
   return {std::move(made)};
 }
 
-void ScatterLowering::over_chunks(const IntExpr& length, const Fill& fill) {
+void ScatterLowering::over_chunks(const IntExpr& length, const Fill& fill, const std::function<void()>& before) {
   Grid grid;
   Placement placement;
   const Symbol number = Symbol::loop("chunk");
   grid.add_pieces(number, length, schedule_.tile);
   grid.decode(placement);
   const Piece chunk = piece_at(placement, number, length, schedule_.tile);
-  add_phase(grid.extent(),
-            lanes_of(kLane, chunk.length, placement.ranges,
-                     [&](const Ranges& ranges, std::vector<Stmt>& body) {
-                       fill(chunk.first + IntExpr::symbol(kLane), ranges, body);
-                     }),
-            schedule_.tile);
+  std::vector<Stmt> body;
+  Ranges around = placement.ranges;
+  if (before) {
+    evaluator_.enter(&body, &around);
+    before();
+    around = evaluator_.ranges();
+  }
+  append(body, lanes_of(kLane, chunk.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
+           fill(chunk.first + IntExpr::symbol(kLane), ranges, into);
+         }));
+  add_phase(grid.extent(), std::move(body), schedule_.tile);
 }
 
 ExprId ScatterLowering::scatter_row(const Scattered& s, const IntExpr& update, const Ranges& ranges) {

@@ -29,7 +29,8 @@ class ScatterLowering : public Lowering {
   // What fills the body of a phase whose lanes are the elements of one axis, at one of them.
   using Fill = std::function<void(const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body)>;
   Scattered scattered() const;
-  void over_chunks(const IntExpr& length, const Fill& fill);
+  // `before`: statements of the whole chunk, which its lanes come after.
+  void over_chunks(const IntExpr& length, const Fill& fill, const std::function<void()>& before = {});
   std::vector<Stmt> lanes_of(Symbol var, const IntExpr& length, Ranges ranges,
                              const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill);
   ExprId scatter_row(const Scattered& s, const IntExpr& update, const Ranges& ranges);

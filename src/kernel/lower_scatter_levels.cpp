@@ -94,25 +94,20 @@ void ScatterLowering::find_facts(const Scattered& s, const Levels& all) {
 // A phase over the elements of the result, which knows the levels that have terms.
 void ScatterLowering::over_levels(const Scattered& s, const Levels& all, const LevelFill& fill) {
   const IntExpr elements = s.rows * s.columns;
-  const Symbol number = Symbol::loop("chunk");
-  Grid grid;
-  Placement placement;
-  grid.add_pieces(number, elements, schedule_.tile);
-  grid.decode(placement);
-  const Piece chunk = piece_at(placement, number, elements, schedule_.tile);
-  std::vector<Stmt> body;
-  Ranges around = placement.ranges;
-  evaluator_.enter(&body, &around);
-  std::array<ExprId, LevelSums::kFacts> facts{};
-  for (size_t n = 0; n < facts.size(); ++n) facts[n] = builder_.load({false, all.facts, {static_cast<int64_t>(n)}});
-  const LevelSums::Known known = all.sums.known(facts);
-  const IntExpr levels = evaluator_.as_index(builder_.cast(known.levels, DType::I64), all.sums.levels());
-  around = evaluator_.ranges();
-  append(body, lanes_of(kLane, chunk.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
-           const Index at = reshaped_index({elements}, s.shape, {chunk.first + IntExpr::symbol(kLane)}, ranges);
-           fill(at, known, levels, into);
-         }));
-  add_phase(grid.extent(), std::move(body), schedule_.tile);
+  LevelSums::Known known{};
+  IntExpr levels;
+  over_chunks(
+      elements,
+      [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
+        fill(reshaped_index({elements}, s.shape, {at}, ranges), known, levels, body);
+      },
+      [&] {
+        std::array<ExprId, LevelSums::kFacts> facts{};
+        for (size_t n = 0; n < facts.size(); ++n)
+          facts[n] = builder_.load({false, all.facts, {static_cast<int64_t>(n)}});
+        known = all.sums.known(facts);
+        levels = evaluator_.as_index(builder_.cast(known.levels, DType::I64), all.sums.levels());
+      });
 }
 
 void ScatterLowering::clear_levels(const Scattered& s, const Levels& all) {

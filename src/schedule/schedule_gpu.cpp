@@ -52,6 +52,10 @@ static bool has_short_form(const Node& node) {
   return node.op == Op::Exp || node.op == Op::Exp2 || node.op == Op::Tanh || node.op == Op::Erf;
 }
 
+bool has_local(const Graph& graph, const Group& group) {
+  return std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) { return graph.at(id).local; });
+}
+
 int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
   const int64_t kept = domain.estimate(false);
   const bool of_rows = domain.estimate(true) > 1;
@@ -68,8 +72,7 @@ int64_t most_written_out(const Graph& graph, const Group& group, const Domain& d
     instructions += once * (node.kind == NodeKind::Random ? passes_of(domain) : std::min(passes_of(domain), 2));
   }
   // What branches of a stack compute, each at another index, is code of its own.
-  const bool local = std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) { return graph.at(id).local; });
-  const double repeated = local ? 1 : std::max(1.0, domain.again / std::max(1.0, domain.once));
+  const double repeated = has_local(graph, group) ? 1 : std::max(1.0, domain.again / std::max(1.0, domain.once));
   return std::max<int64_t>(1, static_cast<int64_t>(kMostWrittenOutInstructions / (double(instructions) * repeated)));
 }
 

@@ -31,6 +31,8 @@ Widths widths_of(const Graph& graph, const Schedule& s);
 int lanes_of(const Widths& w);
 // Also of an extent that is not known: the kernel requires a multiple then.
 bool may_divide(int lanes, const IntExpr& extent);
+// Whether some element is a reduction over a few elements of its own.
+bool has_local(const Graph& graph, const Group& group);
 // The most elements of a thread that stay below kMostWrittenOutInstructions in all passes together;
 // at least 1.
 int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes);

@@ -78,10 +78,6 @@ void use_all_threads(TeamSize& size, int64_t along, int lanes, int bytes, int64_
   if (6 * places(half) <= 5 * places(size.workgroup)) size.workgroup = static_cast<int>(half);
 }
 
-bool has_local(const Graph& graph, const Group& group) {
-  return std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) { return graph.at(id).local; });
-}
-
 // So many threads that one step covers the row, where an element takes a sum of its own: what no
 // step covers is computed again by every pass.
 void compute_once(TeamSize& size, int& lanes, int64_t along, int64_t written_out) {
@@ -219,11 +215,12 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
       std::any_of(s.domain.outputs.begin(), s.domain.outputs.end(), [](const Output& o) { return !o.per_row; });
   TeamSize size = team_for(along, s.lanes, w.largest, is_heavy(graph, group), writes_rows, target);
   if (writes_rows) spread_short_rows(size, along, s.lanes);
+  const bool sums = has_local(graph, group);
   const int64_t written_out = most_written_out(graph, group, s.domain, options.sizes);
   use_all_threads(size, along, s.lanes, w.largest, written_out);
   // Positions take as many registers and instructions again, where threads meet most of all.
   if (finds_positions(graph, s.domain) && one_pass) size = {std::min(size.workgroup, kWorkgroup), 1};
-  if (!one_pass && !scans && writes_rows && has_local(graph, group)) compute_once(size, s.lanes, along, written_out);
+  if (!one_pass && !scans && writes_rows && sums) compute_once(size, s.lanes, along, written_out);
   if (options.tuning.threads) size = {options.tuning.threads, std::max(1, options.tuning.cluster)};
   // Rows of some elements: steps that no thread sits out.
   if (extent.constant() && along < kWarp && !options.tuning.lanes)
@@ -250,7 +247,6 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   // What is read stays as it was in memory; what is computed of it is kept where there is room for
   // that too. Windows have enough under way by themselves, and of one element they are read in
   // words.
-  const bool sums = has_local(graph, group);
   const int64_t bytes = sums ? w.largest : std::max<int64_t>(w.largest, w.windows);  // of one element
   s.held = single_axis && steps * s.lanes * bytes <= kMostBytesPerThread && steps * s.lanes <= written_out &&
            (w.windows == 0 || steps == 1);
