@@ -72,6 +72,8 @@ class Partition {
   bool repeats_too_much(int64_t cost, NodeId id, int64_t points) const;
   // Whether what others read of a group would be.
   bool repeats_too_much(int producers) const;
+  // A single number does not count: every thread computes it.
+  bool is_read_more_often(NodeId id, int64_t points) const;
   // Points over which a node is evaluated: of a reduction, its argument's; where its group has
   // none, those of the largest next to it.
   int64_t reach(NodeId id) const;
@@ -99,8 +101,6 @@ class Partition {
   // The two as one have been refused, and nothing has changed since.
   bool known_refusal(int a, int b) const;
   int64_t evaluations(NodeId id, int64_t elements) const;
-  // A single number does not count: every thread computes it.
-  bool is_read_more_often(NodeId id, int64_t points) const;
   // All results of a call of the user's code are made at once. They have the same arguments, so
   // there is no path between them.
   void merge_results();

@@ -1,0 +1,47 @@
+// Values that are computed again where they are read, and those that are stored instead.
+#include <gtest/gtest.h>
+
+#include "planning.hpp"
+
+namespace smelt::plan {
+namespace {
+
+// What the first kernel stores, as shapes.
+std::vector<std::string> stored_first(const std::string& program) {
+  const Graph graph = graph_of(program);
+  const Plan plan = make_plan(graph, for_gpu());
+  std::vector<std::string> shapes;
+  for (const NodeId id : plan.groups[0].outputs) {
+    std::string text;
+    for (const IntExpr& size : graph.at(id).shape) text += (text.empty() ? "" : ",") + size.str();
+    shapes.push_back(text);
+  }
+  return shapes;
+}
+
+// The second kernel goes over columns, so that it would compute what a row has in every element.
+TEST(Repeats, WhatARowHasIsStoredForColumns) {
+  using Shapes = std::vector<std::string>;
+  EXPECT_EQ(stored_first("input x: f32[300000, 200]\ninput w: f32[200]\n"
+                         "s = x @ w\nu = exp(-abs(s)) / (1 + exp(-abs(s))) * sum(x, axis=1)\n"
+                         "return sum(u[:, None] * x, axis=0)"),
+            Shapes{"300000"});
+  // One operation of each element is computed again, not stored.
+  EXPECT_EQ(stored_first("input x: f32[300000, 200]\nreturn sum(x - max(x, axis=1, keepdims=True), axis=0)"),
+            Shapes{"300000"});
+}
+
+// A gain of three channels is no work of every pixel.
+TEST(Repeats, ASmallResultOfReductionsIsStored) {
+  const Graph graph = graph_of(
+      "input x: f32[8, 1000, 1000, 3]\nm = mean(x, axis=(1, 2))\n"
+      "g = mean(m, axis=1, keepdims=True) / m\n"
+      "return x * g[:, None, None]");
+  const Plan plan = make_plan(graph, for_gpu());
+  const FusionGroup& last = plan.groups.back();
+  EXPECT_EQ(last.inputs.size(), 2u);
+  EXPECT_EQ(last.nodes.size(), 1u) << "the product alone";
+}
+
+}  // namespace
+}  // namespace smelt::plan
