@@ -13,8 +13,10 @@
 namespace smelt::kernel {
 namespace {
 
-// Operations on the value of a column that are worth a register for each lane.
-constexpr int kWorthALane = 3;
+// Operations on the value of a column that are worth a register for each lane, and what a load of
+// it counts; registers for what is read.
+constexpr int kWorthALane = 3, kLoad = 4;
+constexpr size_t kMostRead = 16;
 
 class Hoist {
  public:
@@ -69,15 +71,20 @@ class Hoist {
     });
     if (!plain) return {};
     std::vector<Stmt> lets;
-    hoist(loop, invariants(roots, given, 0), [&](LocalId local, ExprId value) { lets.push_back(let(local, value)); });
+    hoist(loop, invariants(roots, given, 0, nullptr),
+          [&](LocalId local, ExprId value) { lets.push_back(let(local, value)); });
     const int64_t step = int64_t{threads} * loop.lanes;
     if (!loop.columns || threads == 0 || loop.extent.constant().value_or(step + 1) <= step) return lets;
     // The lets are read by now.
     roots.clear();
     for_each_stmt(loop.body,
                   [&](const Stmt& s) { for_each_expression(s, [&](ExprId root) { roots.push_back(root); }); });
-    std::vector<ExprId> of_columns = invariants(roots, given, loop.columns);
+    // Nothing is stored meanwhile, and what is read is there whether there are elements or not.
+    const Loop* reads = std::all_of(loop.body.begin(), loop.body.end(), computes) ? &loop : nullptr;
+    std::vector<ExprId> of_columns = invariants(roots, given, loop.columns, reads);
     std::erase_if(of_columns, [&](ExprId id) { return operations(id) < kWorthALane; });
+    if (of_columns.size() * static_cast<size_t>(loop.lanes) > kMostRead)
+      std::erase_if(of_columns, [&](ExprId id) { return reads_arrays(id); });
     std::vector<Stmt> lanes;
     hoist(loop, of_columns, [&](LocalId local, ExprId value) {
       kernel_.locals[static_cast<size_t>(local)].is_mutable = true;
@@ -89,7 +96,7 @@ class Hoist {
       lanes.push_back(assign(local, value));
     });
     if (lanes.empty()) return lets;
-    Loop once{LoopKind::Vector, kLane, IntExpr(step), std::move(lanes), loop.lanes};
+    Loop once{LoopKind::Vector, loop.var, IntExpr(step), std::move(lanes), loop.lanes};
     once.columns = loop.columns;
     lets.push_back(std::move(once));
     return lets;
@@ -114,22 +121,53 @@ class Hoist {
   int operations(ExprId root) const {
     int count = 0;
     visit_below(kernel_, {root}, [&](ExprId, const Expr& e) {
-      count += !operands(e).empty();
+      count += !operands(e).empty() + (is_array(e) ? kLoad : 0);
       return true;
     });
     return count;
   }
 
+  bool is_array(const Expr& e) const {
+    const auto* load = e.get_if<Load>();
+    return load &&
+           (load->access.scratch || kernel_.params[static_cast<size_t>(load->access.array)].kind != ParamKind::Scalar);
+  }
+  bool reads_arrays(ExprId root) const {
+    return any_below(kernel_, {root}, [&](const Expr& e) { return is_array(e); });
+  }
+  static bool computes(const Stmt& s) { return s.is<Let>() || s.is<Assign>(); }
+
+  // Whether an index has one value for all elements of a column.
+  static bool is_of_column(const IntExpr& e, const Loop& loop) {
+    for (const IntExpr::Term& term : e.terms())
+      for (const IntExpr::AtomPtr& a : term.atoms) {
+        if (a->symbol) {
+          if (a->symbol == loop.var || a->symbol->is_local()) return false;
+          continue;
+        }
+        const bool is_column = a->kind == AtomKind::Mod && a->a.as_symbol() == loop.var && a->b.is(loop.columns);
+        if (!is_column && !(is_of_column(a->a, loop) && is_of_column(a->b, loop))) return false;
+      }
+    return true;
+  }
+
   // The largest expressions that are the same for all elements, or for those of a column, in order.
   // Leaves stay.
+  // With `reads`, what that loop reads at its columns from arrays counts too.
   std::vector<ExprId> invariants(const std::vector<ExprId>& roots, const std::unordered_set<LocalId>& given,
-                                 int columns) const {
+                                 int columns, const Loop* reads) const {
+    const auto is_read = [&](const Expr& e) {
+      const auto* load = e.get_if<Load>();
+      return reads && load && load->mask == kNoExpr && !load->access.scratch &&
+             std::all_of(load->access.index.begin(), load->access.index.end(),
+                         [&](const IntExpr& i) { return is_of_column(i, *reads); });
+    };
     const std::unordered_map<ExprId, bool> same =
-        same_below(kernel_, roots, [&](const Expr& e) { return is_same(e, given, columns); });
+        same_below(kernel_, roots, [&](const Expr& e) { return is_read(e) || is_same(e, given, columns); });
     std::vector<ExprId> found;
     visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
       if (!same.at(id)) return true;
-      if (!operands(e).empty()) found.push_back(id);
+      if (!operands(e).empty() || is_read(e)) found.push_back(id);
       return false;
     });
     std::sort(found.begin(), found.end());

@@ -4,8 +4,8 @@
 //     out2[%i] = in0[%i] * (1:f32 / cast<f32>(in1))  →  vector %i < N by 4:
 //                                                         out2[%i] = in0[%i] * %v3
 //
-// What all elements of a column compute alike, in a loop over rows of columns, a loop over their
-// lanes computes first.
+// What all elements of a column compute or read alike, in a loop over rows of columns, a loop over
+// their lanes computes and reads first.
 //
 // The compiler of the printed text would find most of this late: it unrolls the loop first, and
 // moves no instructions in assembler.

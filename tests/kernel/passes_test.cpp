@@ -73,6 +73,36 @@ TEST(HoistInvariants, OfACombinedLocalBehindItsCombine) {
                    "+ out1[%g, %i] = in0[%g, %i] / %v1"}));
 }
 
+// The sums of 16 columns of as many rows, each less an element of its column or of its row.
+void fill_columns(Sample& s, bool of_column) {
+  const int in = s.input(DType::F32, {4096}), more = s.input(DType::F32, {256}), out = s.output(DType::F32, {4, 16});
+  const LocalId sum = s.build.new_local(DType::F32, true);
+  const IntExpr place = of_column ? mod(i, 16) : floordiv(i, 16);
+  const ExprId term = s.build.apply(Op::Sub, {s.load(in, {i}), s.load(more, {place})});
+  Stmt rows = vector("i"_loop, 4096, {assign(sum, s.build.apply(Op::Add, {s.build.local(sum), term}))}, 1);
+  rows.get<Loop>().columns = 16;
+  Stmt joined = combine(sum, Op::Add);
+  joined.get<Combine>().columns = 16;
+  Stmt stored = vector("i"_loop, 16, {store({false, out, {g, i}}, s.build.local(sum))}, 1);
+  stored.get<Loop>().columns = 16;
+  s.phase(grid("g"_loop, 4, {assign(sum, s.f32(0)), std::move(rows), std::move(joined), std::move(stored)}));
+  s.kernel.dialect = Dialect::Gpu;
+  s.kernel.phases[0].team = {128, 128, 0};
+}
+
+TEST(HoistInvariants, WhatAColumnReadsIsReadOnce) {
+  Sample s;
+  fill_columns(s, true);
+  const Lines changed = changes(s.kernel, hoist_invariants);
+  EXPECT_EQ(changed, (Lines{"+ mutable %v1: f32", "+ %v1 := 0:f32",
+                            "+ vector %i < 128 by 1 in 16 columns:", "+ %v1 := in1[(%i % 16)]",
+                            "- %v0 := %v0 + (in0[%i] - in1[(%i % 16)])", "+ %v0 := %v0 + (in0[%i] - %v1)"}));
+  EXPECT_EQ(changes(s.kernel, hoist_invariants), Lines{}) << "once";
+  Sample of_rows;
+  fill_columns(of_rows, false);
+  EXPECT_EQ(changes(of_rows.kernel, hoist_invariants), Lines{});
+}
+
 TEST(HoistInvariants, LanesThatAreNotCombinedStay) {
   Sample s;
   fill_normed(s, false);
