@@ -13,8 +13,14 @@ namespace smelt::schedule {
 namespace {
 
 // Predictions of one family are wrong by less than this relative to each other, on a GPU and on a
-// CPU.
-constexpr double kDecisive = 1.5, kDecisiveOnCpu = 1.3;
+// CPU; on a GPU those of one kind are right more often than not where they differ by little
+// (docs/decisions/004).
+constexpr double kDecisive = 1.5, kDecisiveOnCpu = 1.3, kDecisiveAlike = 1.1;
+
+bool is_of_one_kind(const Schedule& a, const Schedule& b) {
+  return a.strategy == b.strategy && a.stencil.has_value() == b.stencil.has_value() &&
+         a.blocking.has_value() == b.blocking.has_value();
+}
 
 std::vector<int64_t> block_of(const Schedule& s) { return s.blocking ? s.blocking->block : std::vector<int64_t>{}; }
 
@@ -193,6 +199,7 @@ std::optional<Candidate> far_better(const Graph& graph, const Group& group, cons
   const bool gpu = options.target.gpu;
   if ((!gpu && options.target.plain) || !(options.tuning == Tuning{})) return std::nullopt;
   const double decisive = gpu ? kDecisive : kDecisiveOnCpu;
+  const double least_gain = gpu && !own->product && !own->chain ? kDecisiveAlike : decisive;
   const bool reduces = !gpu && !own->domain.pointwise();
   Options judged = options;
   if (reduces) {
@@ -204,7 +211,7 @@ std::optional<Candidate> far_better(const Graph& graph, const Group& group, cons
   }
   const Cost cost = predict(graph, group, *own, judged);
   // Nothing is faster than memory, which spares the others where memory is the limit.
-  if (cost.us < decisive * (cost.launch_us + cost.memory_us)) return std::nullopt;
+  if (cost.us < least_gain * (cost.launch_us + cost.memory_us)) return std::nullopt;
   List list(graph, group, judged);
   list.add({options.tuning, std::move(own), cost});
   if (gpu)
@@ -212,9 +219,13 @@ std::optional<Candidate> far_better(const Graph& graph, const Group& group, cons
   else
     list.add_on_cpu(Proposed::Decisive);
   std::vector<Candidate> all = list.take();
+  const auto loses = [&](const Candidate& c) {
+    return c.cost.us * (is_of_one_kind(*c.schedule, *all[0].schedule) ? least_gain : decisive) > cost.us;
+  };
+  all.erase(std::remove_if(all.begin() + 1, all.end(), loses), all.end());
+  if (all.size() == 1) return std::nullopt;
   const auto least = std::min_element(all.begin(), all.end(),
                                       [](const Candidate& a, const Candidate& b) { return a.cost.us < b.cost.us; });
-  if (least->cost.us * decisive > cost.us) return std::nullopt;
   // The first of equal ones, the family's choice: they are proposed in this order.
   const auto best =
       std::find_if(all.begin(), all.end(), [&](const Candidate& c) { return c.cost.us <= kAlike * least->cost.us; });

@@ -27,6 +27,8 @@ constexpr double kRowsAtOnce = 4;
 // in which a multiprocessor starts a workgroup; and what a kernel takes until memory is busy and
 // after that, where it is for so long.
 constexpr double kStartUs = 0.08;
+// What a register that a thread lacks adds; and what a multiprocessor lacks of enough warps.
+constexpr double kSpilled = 0.02, kComputing = 0.22, kComputingInParts = 0.02;
 constexpr double kRampUs = 4, kRampsUp = 10;
 
 bool contains(const std::vector<NodeId>& ids, NodeId id) { return std::find(ids.begin(), ids.end(), id) != ids.end(); }
@@ -60,6 +62,8 @@ class GpuPrediction {
   void combine() {
     cost_.memory_us *= kMemoryTime;
     cost_.latency_us = std::max(cost_.latency_us, workgroups_ / facts_.processors * kStartUs);
+    const double spills = 1 + kSpilled * spilled_;
+    for (double* us : {&cost_.cache_us, &cost_.on_chip_us, &cost_.issue_us, &cost_.latency_us}) *us *= spills;
     cost_.launch_us += kRampUs * std::min(1.0, cost_.memory_us / kRampsUp);
     take_longest(cost_);
   }
@@ -161,8 +165,8 @@ class GpuPrediction {
       const auto window = static_cast<double>(window_elements(s_.domain, read.index));
       if (invariant(read))
         kept += size * window * lanes_;
-      else  // rows load the windows of all elements that are under way before they compute
-        reads += size * (rows() ? window : 1);
+      else  // the windows of all elements that are under way are loaded before anything is computed
+        reads += size * (rows() ? window : (1 + at_.longest_side(read.index)) / 2);
       widest = std::max(widest, size);
     }
     const double taken = lanes_ * std::max(1, s_.strategy == Strategy::Column ? std::min(s_.unroll, 8) : s_.unroll);
@@ -247,6 +251,12 @@ class GpuPrediction {
     const std::vector<NodeId>& args = graph_.at(id).args;
     return std::any_of(args.begin(), args.end(), [&](NodeId arg) { return leads_to(array, arg); });
   }
+  // Whether a window over the same array is read too.
+  bool is_in_window(const Read& read) const {
+    return !reads_windows(read.index) &&
+           std::any_of(s_.domain.reads.begin(), s_.domain.reads.end(),
+                       [&](const Read& other) { return other.node == read.node && reads_windows(other.index); });
+  }
   // In blocks a value that was read serves many results, and what is staged all threads of a
   // workgroup.
   double times_in_blocks(const Read& read) const {
@@ -275,6 +285,7 @@ class GpuPrediction {
       return;
     }
     const bool windows = reads_windows(index) && !s_.blocking;
+    const bool singly = stride == 1 && at_.taken_singly(node, index);
     const double apart = stride * size, word = windows ? at_.word_of_window(node, index) : 1;
     const double bytes = staged ? size : std::min<double>(kSector, std::max(size, apart / together));
     // What a sector has beyond this element serves the next ones from the first-level cache, where
@@ -286,18 +297,21 @@ class GpuPrediction {
       from_cache = times / static_cast<double>(window_elements(s_.domain, index)) * at_.lines_of_window(node, index) *
                    std::min<double>(kLine, apart);
     cache_bytes_ += near ? std::min(from_cache, *near * facts_.processors) : from_cache;
-    const double accesses = times / kWarp / (stride == 1 && !windows ? lanes_ : 1);
+    const double accesses = times / kWarp / (stride == 1 && !windows && !singly ? lanes_ : 1);
     // Each lane gets its words, of so many lanes a cycle. Rows side by side in a warp that read the
     // same elements read them once.
     const double at_once = kWarp / std::max(1.0, word * size / 4);
     const double threads = shared ? std::min<double>(at_once, std::max(1, s_.team)) : at_once;
-    double bytes_of_lane = staged ? size : std::min<double>(kLine, stride == 1 ? apart : apart * lanes_);
+    double bytes_of_lane = staged ? size : std::min<double>(kLine, stride == 1 && !singly ? apart : apart * lanes_);
     // Lanes that pick places of a small array meet in its lines.
+    // A sector for each lane takes the first-level cache twice as long as its bytes.
+    if (singly && bytes_of_lane >= kSector) bytes_of_lane *= 2;
     if (near && stride >= kAnywhere) bytes_of_lane = std::min(bytes_of_lane, std::max<double>(kLine, *near) / kWarp);
-    // Windows begin anywhere, so that a warp's elements lie in two lines.
-    if (windows && stride == 1) bytes_of_lane *= 2;
+    // Windows begin anywhere, so that a warp's elements lie in two lines. The elements of a row
+    // share what their windows read.
+    if (windows && stride == 1) bytes_of_lane *= 2 * (rows() ? at_.shared_of_lanes(node, index) : 1);
     on_chip_ += std::max(times / word * std::max(word * size, bytes_of_lane * threads / at_once), accesses * kLine);
-    access_operations_ += times * kAccessOperations / (stride == 1 ? lanes_ : word);
+    access_operations_ += times * kAccessOperations / (stride == 1 && !singly ? lanes_ : word);
     if (staged) on_chip_ += 2 * times * 4, access_operations_ += 2 * times;
   }
 
@@ -308,8 +322,11 @@ class GpuPrediction {
     count_access(output.node, output.store_index, times, staged, std::nullopt, false, 1);
     const double size = size_of(graph_.at(output.node).dtype),
                  apart = at_.step_along(output.node, output.store_index) * size;
-    if (staged || lanes_ == 1 || apart <= size) return;
-    cache_bytes_ += times * (std::min<double>(kSector, apart * lanes_) - std::min<double>(kSector, apart));
+    const bool singly = at_.taken_singly(output.node, output.store_index);
+    if (staged || lanes_ == 1 || (apart <= size && !singly)) return;
+    constexpr double kPartsOfSectors = 2.5;  // a solver of three rows of odd length: 236 us, 122 in pairs
+    cache_bytes_ += times * (std::min<double>(kSector, apart * lanes_) - std::min<double>(kSector, apart)) *
+                    (singly ? kPartsOfSectors : 1);
   }
 
   // Bytes that memory moves of an array: all of it once, but no more than is asked for.
@@ -329,7 +346,7 @@ class GpuPrediction {
     for (const Read& read : s_.domain.reads) {
       // A ring has the rows of an array for all that need them.
       if (rings && asked.count(read.node)) continue;
-      if (s_.blocking && asked.count(read.node)) continue;
+      if (s_.blocking && (asked.count(read.node) || is_in_window(read))) continue;
       const double times = rings ? executed_ : s_.blocking ? times_in_blocks(read) : times_read(read);
       const bool staged = std::any_of(s_.staged.begin(), s_.staged.end(),
                                       [&](const Read& r) { return r.node == read.node && r.index == read.index; });
@@ -355,7 +372,7 @@ class GpuPrediction {
     bytes += spilled_ * 8 * points_ / lanes_ / kWarp;
     cost_.memory_us = bytes / facts_.memory_bytes;
     cost_.cache_us = cache_bytes_ / facts_.cache_bytes + torn / facts_.memory_bytes;
-    cost_.on_chip_us = on_chip_ / (facts_.on_chip_bytes * busy());
+    cost_.on_chip_us = on_chip_ / (facts_.on_chip_bytes * busy()) * computing();
   }
 
   // Adjacent results of a block that begin between words are stored one by one, so each instruction
@@ -384,11 +401,18 @@ class GpuPrediction {
     return facts_.processors * std::min(1.0, workgroups_ / (ceil_ratio(workgroups_, slots) * slots) + 0.5);
   }
 
-  // The share of a multiprocessor's issue slots that its warps fill.
-  double issued() const {
-    constexpr double kEnoughWarps = 8;
-    const double workgroups = std::min(resident_, std::ceil(workgroups_ / facts_.processors));
-    return std::min(1.0, workgroups * threads_ / kWarp / kEnoughWarps);
+  // Warps that a multiprocessor has at a time.
+  double warps() const {
+    return std::max(1.0, std::min(resident_, std::ceil(workgroups_ / facts_.processors)) * threads_ / kWarp);
+  }
+  // How many times as long it takes with these warps as with as many as make no difference: they
+  // wait for each other's results. Fitted to candidates of one kernel each, on an H200.
+  static double waiting(double warps, double enough, double weight) {
+    return 1 + weight * (std::max(1.0, enough / warps) - 1);
+  }
+  double computing() const {
+    if (s_.blocking || s_.stencil || !s_.domain.scans.empty()) return waiting(warps(), 8, 1);
+    return s_.strategy == Strategy::Split ? waiting(warps(), 64, kComputingInParts) : waiting(warps(), 32, kComputing);
   }
 
   // How often elements are evaluated, on the average, since they are needed at several indices.
@@ -419,7 +443,7 @@ class GpuPrediction {
     const double overhead =
         access_operations_ +
         steps * (kStepOperations + (divides ? kDivision * static_cast<double>(s_.domain.axes.size() - 1) : 0));
-    cost_.issue_us = (operations + overhead) / (facts_.operations * busy() * issued());
+    cost_.issue_us = (operations + overhead) / (facts_.operations * busy()) * computing();
   }
 
   void find_latency() {

@@ -56,6 +56,26 @@ double GpuAccesses::word_of_window(NodeId node, const Index& index) const {
   return 1;
 }
 
+double GpuAccesses::longest_side(const Index& index) const {
+  int64_t longest = 1;
+  for (const IntExpr& i : index)
+    for (const Symbol s : i.symbols())
+      if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s))
+        longest = std::max(longest, s_.domain.ranges.at(s).high.constant().value_or(0) + 1);
+  return static_cast<double>(longest);
+}
+
+double GpuAccesses::shared_of_lanes(NodeId node, const Index& index) const {
+  const IntExpr flat = flat_offset(graph_.at(node), index);
+  double along = 0;
+  for (const Symbol s : flat.symbols())
+    if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s))
+      if (const auto own = flat.coefficient_of(s); own && (own->is(1) || own->is(-1)))
+        along = std::max(along, static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0) + 1));
+  const double lanes = std::max(1, s_.lanes);
+  return along == 0 ? 1 : (along + lanes - 1) / (along * lanes);
+}
+
 double GpuAccesses::shared_of_blocks(NodeId node, const Index& index) const {
   const auto columns = static_cast<double>(s_.blocking->block.back());
   double reads = columns;
@@ -78,6 +98,71 @@ double GpuAccesses::reads_between_lanes(const Read& read) const {
     return apart && static_cast<double>(std::abs(*apart)) < stride;
   };
   return std::min(stride, static_cast<double>(std::count_if(s_.domain.reads.begin(), s_.domain.reads.end(), near)));
+}
+
+std::optional<IntExpr> GpuAccesses::origin_of(NodeId node, const Index& index) const {
+  if (s_.vector_axis < 0 || graph_.at(node).shape.empty() || reads_gathered(index)) return std::nullopt;
+  const IntExpr lane = IntExpr::symbol(s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var);
+  const IntExpr flat = flat_offset(graph_.at(node), index);
+  // Windows along the lanes are read as a whole.
+  for (const Symbol s : flat.symbols())
+    if (s.kind() == Symbol::Kind::Window)
+      if (const auto own = flat.coefficient_of(s); !own || own->is(1) || own->is(-1)) return std::nullopt;
+  const auto step = flat.coefficient_of(*lane.as_symbol());
+  return step && step->is(1) ? std::optional(flat - lane) : std::nullopt;
+}
+
+bool GpuAccesses::is_multiple_of_lanes(const IntExpr& origin) const {
+  SizeBinding first = sizes_;
+  for (const Symbol s : origin.symbols()) {
+    if (s.is_size()) continue;
+    const auto step = origin.coefficient_of(s);
+    if (!step || step->evaluate(sizes_) % s_.lanes != 0) return false;
+    first[s] = 0;
+  }
+  return origin.evaluate(first) % s_.lanes == 0;
+}
+
+void GpuAccesses::find_begin() {
+  const Axis* axis = s_.vector_axis < 0 ? nullptr : &s_.domain.axes[static_cast<size_t>(s_.vector_axis)];
+  const int64_t length = !axis ? 0 : s_.flattened ? s_.domain.estimate(false) : axis->estimate;
+  if (length % s_.lanes == 0) return;
+  std::vector<std::pair<IntExpr, int>> origins;
+  const auto count = [&](NodeId node, const Index& index) {
+    const auto origin = origin_of(node, index);
+    if (!origin) return;
+    const auto known = std::find_if(origins.begin(), origins.end(), [&](const auto& o) { return o.first == *origin; });
+    if (known == origins.end())
+      origins.emplace_back(*origin, 1);
+    else
+      ++known->second;
+  };
+  for (const Output& output : s_.domain.outputs)
+    if (!output.per_row) count(output.node, output.store_index);
+  for (const Read& read : s_.domain.reads) count(read.node, read.index);
+  const auto most = std::max_element(origins.begin(), origins.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != origins.end()) begin_ = most->first;
+}
+
+bool GpuAccesses::lies_as_axes(const IntExpr& flat) const {
+  int64_t step = 1;
+  for (size_t d = s_.domain.axes.size(); d-- > static_cast<size_t>(s_.flat_from);) {
+    const Axis& axis = s_.domain.axes[d];
+    const auto own = flat.coefficient_of(axis.var);
+    if (axis.estimate > 1 && !(own && own->evaluate(sizes_) == step)) return false;
+    step *= axis.estimate;
+  }
+  return true;
+}
+
+bool GpuAccesses::taken_singly(NodeId node, const Index& index) const {
+  // Scans deal out their elements in order, one to a thread where a row does not begin well.
+  if (s_.lanes <= 1 || s_.stencil || s_.blocking || !s_.domain.scans.empty()) return false;
+  const auto origin = origin_of(node, index);
+  if (!origin) return false;
+  if (s_.flattened && s_.domain.pointwise() && lies_as_axes(flat_offset(graph_.at(node), index))) return false;
+  return !is_multiple_of_lanes(*origin - begin_);
 }
 
 }  // namespace smelt::schedule

@@ -11,7 +11,9 @@ constexpr int kSector = 32, kLine = 128;  // bytes
 class GpuAccesses {
  public:
   GpuAccesses(const Graph& graph, const Schedule& schedule, const SizeBinding& sizes)
-      : graph_(graph), s_(schedule), sizes_(sizes) {}
+      : graph_(graph), s_(schedule), sizes_(sizes) {
+    if (s_.lanes > 1) find_begin();
+  }
 
   // Elements from a lane to the next; 0 where all have the same.
   double step_along(NodeId node, const Index& index) const;
@@ -20,16 +22,31 @@ class GpuAccesses {
   // Neighbours of a window that are one access: threads that take several elements load them one by
   // one.
   double word_of_window(NodeId node, const Index& index) const;
+  // The most elements of a window along one axis; 1: it is none.
+  double longest_side(const Index& index) const;
+  // The share of a window's reads that neighbours of a thread do not make too.
+  double shared_of_lanes(NodeId node, const Index& index) const;
   // The share of a block's reads along the lanes that neighbouring blocks do not read too.
   double shared_of_blocks(NodeId node, const Index& index) const;
   // Reads of one array that fill the elements between those of neighbouring lanes: the first of
   // them brings what the others find in the first-level cache.
   double reads_between_lanes(const Read& read) const;
+  // Whether neighbours that a thread takes at a time are accessed one by one, since they do not
+  // begin at a multiple of their number. Threads begin where most arrays have one.
+  bool taken_singly(NodeId node, const Index& index) const;
 
  private:
   const Graph& graph_;
   const Schedule& s_;
+  // The place of an access, less the lanes' own variable, where neighbours follow each other.
+  std::optional<IntExpr> origin_of(NodeId node, const Index& index) const;
+  bool is_multiple_of_lanes(const IntExpr& origin) const;
+  // Whether an array is one after the other in the order of axes that are merged.
+  bool lies_as_axes(const IntExpr& flat) const;
+  void find_begin();
+
   const SizeBinding& sizes_;
+  IntExpr begin_ = 0;  // that threads begin at multiples from
 };
 
 }  // namespace smelt::schedule

@@ -12,8 +12,6 @@ const std::vector<Spelling> kLayouts = {
      "n = concat([x[:1], x[:-1]], axis=0); s = concat([x[1:], x[-1:]], axis=0)\n"
      "w = concat([x[:, :1], x[:, :-1]], axis=1); e = concat([x[:, 1:], x[:, -1:]], axis=1)\n"
      "return n + s + w + e - 4*x"},
-    {"thin_product_of_slices", "a: f32[B, 4]; b: f32[4, C]", kOdd, "sum(a[:, :, None] * b, axis=1)",
-     "a[:, :1]*b[0] + a[:, 1:2]*b[1] + a[:, 2:3]*b[2] + a[:, 3:]*b[3]"},
     {"concat_then_sum", "x: f32[B, C]; y: f32[B, C]", kSquare, "sum(concat([x, y], axis=1), axis=1)",
      "sum(x, axis=1) + sum(y, axis=1)"},
     // One axis or another.

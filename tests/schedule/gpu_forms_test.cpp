@@ -30,6 +30,28 @@ class Planned {
   plan::Plan plan_;
 };
 
+// Three rows of odd length begin at different places of a word: neighbours are stored one by one.
+TEST(GpuForms, RowsThatBeginAnywhereAreTakenInSmallerWords) {
+  const auto lanes = [](const char* length) {
+    return Planned(fmt::format("input s: f32[3, {}]\nx, y, z = s[0], s[1], s[2]\n"
+                               "return stack((y - x, x * z - y, x * y - z))",
+                               length))
+        .only()
+        .lanes;
+  };
+  EXPECT_EQ(lanes("20000000"), 4);
+  EXPECT_LT(lanes("20000003"), 4);
+}
+
+// A thread that has windows of several elements holds all that they read.
+TEST(GpuForms, LongWindowsLeaveRoomForThreads) {
+  const Schedule s = Planned(
+                         "input x: f64[4000, 3001]\nw = window(x, 31)\n"
+                         "return max(w, axis=-1), std(w, axis=-1, ddof=1)")
+                         .only();
+  EXPECT_EQ(s.lanes * s.unroll, 1);
+}
+
 // Ranges of rows are separate only where no sector of the result belongs to two of them.
 TEST(GpuForms, RangesBeginAtSectors) {
   const auto separate = [](int a, int b) {
