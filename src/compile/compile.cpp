@@ -13,6 +13,7 @@
 #include "compile/state.hpp"
 #include "graph/short_results.hpp"
 #include "plan/channels_last.hpp"
+#include "plan/phases.hpp"
 #include "plan/predict.hpp"
 #include "plan/rolls.hpp"
 #include "plan/scan_ends.hpp"
@@ -83,6 +84,12 @@ SizeBinding estimated_sizes(const Graph& graph, const SizeBinding& given) {
   }
 }
 
+CompileOptions with_all_sizes(const Graph& graph, const CompileOptions& options) {
+  CompileOptions complete = options;
+  complete.sizes = estimated_sizes(graph, options.sizes);
+  return complete;
+}
+
 constexpr int kMostSplits = 4;
 
 // Two kernels may be predicted to take so much longer than one, which spills.
@@ -150,16 +157,20 @@ static int64_t most_local(const Machine& device) { return device.is_gpu && !devi
 
 // Simple, and as devices of this kind compute it best. A GPU keeps long windows together
 // (schedule/blocked.hpp).
-static Graph for_device(const Graph& graph, const Machine& device, const SizeBinding& sizes) {
+static Graph for_device(const Graph& graph, const Machine& device, const CompileOptions& options) {
   Graph simple = simplify(graph);
   if (const auto written_out = with_joined_reduced(simple)) simple = simplify(*written_out);
   if (device.is_gpu && !device.gpu_facts.is_processor)
     if (const auto one = with_joined_scatters(simple)) simple = simplify(*one);
   const bool has_units = device.is_gpu && !device.opencl && device.gpu_facts.compute >= 80;
-  if (has_units) simple = with_products_in_bf16(with_products_of_bytes(simple), sizes);
-  if (!device.is_gpu) simple = with_short_axes_apart(simplify(with_windows_in_steps(simple)));
-  simple = with_local_reductions(std::move(simple), most_local(device), !device.is_gpu, has_units);
-  return store_for_custom(with_short_results_apart(simple));
+  const auto finished = [&](Graph made) {
+    if (!device.is_gpu) made = with_short_axes_apart(simplify(with_windows_in_steps(made)));
+    return with_local_reductions(std::move(made), most_local(device), !device.is_gpu, has_units);
+  };
+  if (auto by_phases = plan::with_phases(simple, plan_options(device, with_all_sizes(simple, options)), finished))
+    simple = std::move(*by_phases);
+  if (has_units) simple = with_products_in_bf16(with_products_of_bytes(simple), options.sizes);
+  return store_for_custom(with_short_results_apart(finished(std::move(simple))));
 }
 
 Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options) {
@@ -168,11 +179,10 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
   std::vector<StageTime> times;
   Clock clock(times);
   verify(graph);
-  Graph simplified = clock.stage("simplify", [&] { return for_device(graph, device, options.sizes); });
+  Graph simplified = clock.stage("simplify", [&] { return for_device(graph, device, options); });
   verify(simplified);
   check_custom(simplified, device);
-  CompileOptions complete = options;
-  complete.sizes = estimated_sizes(simplified, options.sizes);
+  const CompileOptions complete = with_all_sizes(simplified, options);
   plan::Options target = plan_options(device, complete);
   if (auto copied = clock.stage("plan", [&] {
         return device.is_gpu ? plan::with_channels_last(simplified, target)

@@ -20,6 +20,8 @@ struct Dependence {
   std::set<int> axes;  // of the domain
   bool along_inner = true;
   int64_t largest = -1;  // elements of the array that decides what is contiguous
+  IntExpr offset;        // of what is read of it
+  int64_t width = 0;     // bytes of its elements
 };
 
 class FactorFinder {
@@ -59,11 +61,13 @@ class FactorFinder {
         (first == second ? batch : own[first ? 0 : 1]).push_back(axis);
     }
     if (own[0].empty() || own[1].empty() || inner.empty()) return false;
-    // Columns are the axes along which the result is stored.
-    const int along = stored_along();
+    // Columns are the axes along which the result is stored: vectors along phases of channels would
+    // be scattered.
+    const auto [along, longer] = stored_along();
+    const auto has = [&](size_t s, int axis) { return std::count(own[s].begin(), own[s].end(), axis) > 0; };
     size_t columns = own[0].back() > own[1].back() ? 0 : 1;
     for (size_t s = 0; s < 2; ++s)
-      if (std::count(own[s].begin(), own[s].end(), along) > 0) columns = s;
+      if (has(s, along)) columns = own[s].size() > 1 && has(1 - s, longer) ? 1 - s : s;
     if (!product.sums.empty()) columns = own[0] == product.columns ? 0 : 1;
     const ProductSum sum{reduction.node, argument.args[1 - columns], argument.args[columns], place};
     if (product.sums.empty()) {
@@ -71,6 +75,8 @@ class FactorFinder {
       product.rows = own[1 - columns], product.columns = own[columns];
       product.rows_along_inner = sides[1 - columns].along_inner;
       product.columns_along_inner = sides[columns].along_inner;
+      product.rows_far_apart = is_far_apart(sides[1 - columns], product.rows.back());
+      product.columns_far_apart = is_far_apart(sides[columns], product.columns.back());
     } else if (product.batch != batch || product.rows != own[1 - columns] || product.columns != own[columns]) {
       return false;
     }
@@ -78,17 +84,37 @@ class FactorFinder {
     return true;
   }
 
-  // The axis along which neighbours of the largest result lie in memory; -1: none.
-  int stored_along() const {
-    int axis = -1;
+  // The first-level cache keeps the lines of a small array.
+  bool is_far_apart(const Dependence& side, int axis) const {
+    constexpr int64_t kLine = 64, kSmall = 32 << 10;
+    const auto apart = side.offset.coefficient_of(domain_.axes[static_cast<size_t>(axis)].var);
+    return !side.along_inner && side.largest * side.width > kSmall && apart &&
+           std::abs(apart->constant().value_or(0)) * side.width >= kLine;
+  }
+
+  // The axis along which neighbours of the largest result lie in memory, and, where that is a short
+  // one, the longer one whose elements are next to each other but for its runs: in results by
+  // phases that is the places of a phase. -1: none.
+  std::pair<int, int> stored_along() const {
+    constexpr int64_t kShort = 8;
+    std::pair<int, int> along{-1, -1};
     int64_t largest = 0;
+    IntExpr offset;
     for (const Output& o : domain_.outputs) {
       const int64_t elements = count(graph_.at(o.node).shape).constant().value_or(1);
       if (elements <= largest) continue;
       largest = elements;
-      axis = contiguous_axis(graph_, domain_, o.node, o.store_index);
+      along.first = contiguous_axis(graph_, domain_, o.node, o.store_index);
+      offset = flat_offset(graph_.at(o.node), o.store_index);
     }
-    return axis;
+    if (along.first < 0) return along;
+    const IntExpr& run = domain_.axes[static_cast<size_t>(along.first)].extent;
+    if (run.constant().value_or(0) < 2 || *run.constant() > kShort) return along;
+    for (size_t a = 0; a < domain_.axes.size(); ++a)
+      if (!domain_.axes[a].reduced && offset.coefficient_of(domain_.axes[a].var).value_or(0) == run &&
+          domain_.axes[a].estimate > 2 * kShort)
+        along.second = static_cast<int>(a);
+    return along;
   }
 
   // Goes from a value at an index to what is read, as lowering evaluates it.
@@ -145,6 +171,7 @@ class FactorFinder {
     if (elements <= found.largest) return true;
     found.largest = elements;
     const IntExpr offset = flat_offset(graph_.at(id), index);
+    found.offset = offset, found.width = size_of(graph_.at(id).dtype);
     const int contiguous = contiguous_axis(graph_, domain_, id, index);
     if (contiguous < 0)
       found.along_inner = std::any_of(domain_.axes.begin(), domain_.axes.end(),

@@ -29,6 +29,9 @@ struct Product {
   std::vector<ProductSum> sums;
   // Whether the factors' arrays are contiguous along the inner axes, not along their own.
   bool rows_along_inner = true, columns_along_inner = false;
+  // Whether neighbours along the last of their own axes are in cache lines of their own, as weights
+  // that are read across their taps: packing reads a line for each element.
+  bool rows_far_apart = false, columns_far_apart = false;
   // What one iteration of the grid computes, and how much of the inner axes is staged at a time.
   int64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;
   // The dtype that matrix units of a GPU, or dot products of a CPU, multiply factors in: nothing
@@ -111,6 +114,9 @@ int64_t bytes_of_part(const Product& product);
 // GPU, without matrix units: whether pairs of neighbours in a warp share columns, as others do
 // rows.
 bool shares_columns(const Product& product);
+
+// Cycles to pack an element on a CPU whose neighbours are in other cache lines.
+inline constexpr double kCyclesOfFar = 4;
 
 // Points of these axes for the sizes at hand, and as an expression.
 int64_t estimate_of(const Domain& domain, const std::vector<int>& axes);

@@ -102,7 +102,7 @@ double choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes,
   // that go over several axes.
   constexpr double kNeighbours = 0.15, kTurned = 1.3, kInLines = 1.0, kGathered = 1.5;
   const bool gathered = p.rows_along_inner ? p.inner.size() > 1 && p.inner_lines == 0 : p.rows.size() > 1;
-  const double row = gathered ? kGathered : kNeighbours;
+  const double row = p.rows_far_apart ? kCyclesOfFar : gathered ? kGathered : kNeighbours;
   const double batch = static_cast<double>(estimate_of(domain, p.batch)),
                inner = static_cast<double>(estimate_of(domain, p.inner));
   const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns);
@@ -112,7 +112,10 @@ double choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes,
   for (int64_t most_columns = kTileColumns; most_columns >= std::min(kTileColumns, 2 * lanes); most_columns /= 2) {
     Product tried = p;
     if (!take_lines(domain, tried, most_columns, lanes)) tried.tile_columns = even_piece(columns, most_columns, lanes);
-    const double column = tried.lines > 0 ? kInLines : p.columns_along_inner ? kTurned : kNeighbours;
+    const double column = p.columns_far_apart     ? kCyclesOfFar
+                          : tried.lines > 0       ? kInLines
+                          : p.columns_along_inner ? kTurned
+                                                  : kNeighbours;
     for (int64_t most_rows = kTileRows; most_rows >= std::min(kTileRows, 2 * p.block_rows); most_rows /= 2) {
       tried.tile_rows = even_piece(rows, most_rows, p.block_rows);
       const double tiles = batch * ceil_ratio(static_cast<double>(rows), static_cast<double>(tried.tile_rows)) *
@@ -155,6 +158,7 @@ double settle(const Graph& graph, const Group& group, const Domain& domain, cons
 Product turned(Product p) {
   std::swap(p.rows, p.columns);
   std::swap(p.rows_along_inner, p.columns_along_inner);
+  std::swap(p.rows_far_apart, p.columns_far_apart);
   for (ProductSum& sum : p.sums) std::swap(sum.rows, sum.columns);
   return p;
 }

@@ -276,6 +276,18 @@ const std::vector<Spelling> kFunctions = {
      "p = pad(x, 1)\n"
      "return p[:-2, :-2]*k[0, 0] + p[:-2, 1:-1]*k[0, 1] + p[:-2, 2:]*k[0, 2] + p[1:-1, :-2]*k[1, 0] + "
      "p[1:-1, 1:-1]*k[1, 1] + p[1:-1, 2:]*k[1, 2] + p[2:, :-2]*k[2, 0] + p[2:, 1:-1]*k[2, 1] + p[2:, 2:]*k[2, 2]"},
+    {"gradient_of_conv",
+     "x: f32[A, 16, 14, 14]; w: f32[16, 16, 3, 3]; z: f32[A, 16, 14, 14]",
+     {"A=256", "A=1"},
+     "vjp(conv(z, w, padding=1), z, x)",
+     "conv(x, flip(swapaxes(w, 0, 1), axis=(2, 3)), padding=1)"},
+    {"transposed_conv",
+     "x: f32[A, 16, 14, 14]; w: f32[16, 16, 4, 4]; z: f32[A, 16, 28, 28]",
+     {"A=256", "A=1"},
+     "vjp(conv(z, w, stride=2, padding=1), z, x)",
+     "u = stack([x, zeros((A, 16, 14, 14))], axis=4).reshape(A, 16, 14, 28)\n"
+     "u = stack([u, zeros((A, 16, 14, 28))], axis=3).reshape(A, 16, 28, 28)\n"
+     "return conv(pad(u, ((0, 0), (0, 0), (2, 1), (2, 1))), flip(swapaxes(w, 0, 1), axis=(2, 3)))"},
     {"conv2d",
      "x: f32[A, 1, B, C]; w: f32[1, 1, 3, 3]",
      {"A=16 B=1024 C=1024", "A=2 B=5 C=6"},

@@ -20,6 +20,7 @@
 #include "graph/graph.hpp"
 #include "graph/short_results.hpp"
 #include "plan/channels_last.hpp"
+#include "plan/phases.hpp"
 #include "plan/plan.hpp"
 #include "plan/turned_copies.hpp"
 #include "schedule/candidates.hpp"
@@ -69,10 +70,13 @@ struct Work {
 Work work_of(const std::string& program, const Where& where) {
   plan::Options options = options_of(where);
   // As compile() prepares it.
-  const Graph simple = simplify(lang::parse_program(program, "<pair>"));
-  Graph graph = with_local_reductions(where.gpu ? simple : simplify(with_windows_in_steps(simple)), where.gpu ? 64 : 8,
-                                      !where.gpu, where.gpu);
-  graph = with_short_results_apart(graph);
+  const auto finished = [&](const Graph& made) {
+    return with_local_reductions(where.gpu ? made : simplify(with_windows_in_steps(made)), where.gpu ? 64 : 8,
+                                 !where.gpu, where.gpu);
+  };
+  Graph simple = simplify(lang::parse_program(program, "<pair>"));
+  if (auto by_phases = plan::with_phases(simple, options, finished)) simple = std::move(*by_phases);
+  Graph graph = with_short_results_apart(finished(simple));
   if (auto copied = where.gpu ? plan::with_channels_last(graph, options) : plan::with_turned_copies(graph, options)) {
     graph = std::move(copied->graph);
     options.splits = std::move(copied->splits);

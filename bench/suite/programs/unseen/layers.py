@@ -64,6 +64,11 @@ def torch_up_2x2(t, x, w, b):
     return y.relu().permute(0, 2, 3, 1)
 
 
+def torch_input_gradient(t, x, w, g, stride, padding):
+    ones = [1, 1]
+    return t.ops.aten.convolution_backward(g, x, w, None, [stride] * 2, [padding] * 2, ones, False, [0, 0], 1, [True, False, False])[0]
+
+
 def torch_separable(t, x, dw, pw, b):
     f = t.nn.functional
     h = f.relu6(f.conv2d(x, dw, padding=1, groups=x.shape[1]))
@@ -157,6 +162,22 @@ ROWS = [
         "n, c, h, k = x.shape\nz = pad(x[:, :, :, None, :, None], ((0, 0), (0, 0), (0, 0), (0, 1), (0, 0), (0, 1))).reshape(n, c, 2 * h, 2 * k)\n"
         "return tanh(conv(pad(z[:, :, :-1, :-1], ((0, 0), (0, 0), (2, 2), (2, 2))), flip(swapaxes(w, 0, 1), axis=(2, 3)), b))",
         lambda t, x, w, b: t.nn.functional.conv_transpose2d(x, w, b, stride=2, padding=1).tanh()),
+    Row("layers", "conv_transpose_3x3_stride_2", {"x": "f32[B=120,64,28,28]", "w": "f32[64,32,3,3]", "b": "f32[32]"},
+        "n, c, h, k = x.shape\nz = pad(x[:, :, :, None, :, None], ((0, 0), (0, 0), (0, 0), (0, 1), (0, 0), (0, 1))).reshape(n, c, 2 * h, 2 * k)\n"
+        "return relu(conv(pad(z, ((0, 0), (0, 0), (1, 1), (1, 1))), flip(swapaxes(w, 0, 1), axis=(2, 3)), b))",
+        lambda t, x, w, b: t.nn.functional.conv_transpose2d(x, w, b, stride=2, padding=1, output_padding=1).relu()),
+    Row("layers", "conv_transpose_5x5_stride_3", {"x": "f32[B=60,48,30,30]", "w": "f32[48,24,5,5]"},
+        "n, c, h, k = x.shape\nz = pad(x[:, :, :, None, :, None], ((0, 0), (0, 0), (0, 0), (0, 2), (0, 0), (0, 2))).reshape(n, c, 3 * h, 3 * k)\n"
+        "return conv(pad(z[:, :, :-2, :-2], ((0, 0), (0, 0), (3, 3), (3, 3))), flip(swapaxes(w, 0, 1), axis=(2, 3)))",
+        lambda t, x, w: t.nn.functional.conv_transpose2d(x, w, stride=3, padding=1)),
+    Row("layers", "conv_transpose_vocoder_16_stride_8", {"x": "f32[B=16,128,1000]", "w": "f32[128,64,16]", "b": "f32[64]"},
+        "n, c, h = x.shape\nz = pad(x[:, :, :, None], ((0, 0), (0, 0), (0, 0), (0, 7))).reshape(n, c, 8 * h)[:, :, :-7]\n"
+        "return leaky_relu(conv1d(pad(z, ((0, 0), (0, 0), (11, 11))), flip(swapaxes(w, 0, 1), axis=2), b), 0.1)",
+        lambda t, x, w, b: t.nn.functional.leaky_relu(t.nn.functional.conv_transpose1d(x, w, b, stride=8, padding=4), 0.1)),
+    Row("layers", "conv7x7_stride_2_input_gradient", {"x": "f32[B=40,3,112,112]", "w": "f32[64,3,7,7]", "g": "f32[B=40,64,56,56]"},
+        "return vjp(conv(x, w, stride=2, padding=3), x, g)", lambda t, x, w, g: torch_input_gradient(t, x, w, g, 2, 3)),
+    Row("layers", "conv3x3_input_gradient", {"x": "f32[B=40,64,56,56]", "w": "f32[64,64,3,3]", "g": "f32[B=40,64,56,56]"},
+        "return vjp(conv(x, w, padding=1), x, g)", lambda t, x, w, g: torch_input_gradient(t, x, w, g, 1, 1)),
     Row("layers", "depthwise_then_pointwise_relu6", {"x": "f32[B=50,64,80,80]", "dw": "f32[64,1,3,3]", "pw": "f32[128,64]", "b": "f32[128]"},
         "def relu6(x): return clamp(x, 0, 6)\nh = relu6(conv(x, dw, padding=1, groups=64))\nreturn relu6(conv(h, pw[:, :, None, None], b))",
         torch_separable),
