@@ -177,8 +177,8 @@ class FactorFinder {
       found.along_inner = std::any_of(domain_.axes.begin(), domain_.axes.end(),
                                       [&](const Axis& axis) { return axis.reduced && repeats(offset, axis.var); });
     else
-      found.along_inner = domain_.axes[static_cast<size_t>(contiguous)].reduced &&
-                          !has_longer_line(offset, domain_.axes[static_cast<size_t>(contiguous)]);
+      found.along_inner = domain_.axes[static_cast<size_t>(contiguous)].reduced !=
+                          has_longer_line(offset, domain_.axes[static_cast<size_t>(contiguous)]);
     return true;
   }
 
@@ -193,12 +193,16 @@ class FactorFinder {
   }
 
   // Whether the elements along a kept axis are only a few apart, and more than those along an inner
-  // one: a window that moves by steps.
-  bool has_longer_line(const IntExpr& offset, const Axis& inner) const {
-    constexpr int64_t kFewApart = 4;
+  // one: a window that moves by steps. The other way round, in the gradient of its weights, the
+  // windows overlap, else they are one line, and lanes that load every second element pay where
+  // they are several times as many.
+  bool has_longer_line(const IntExpr& offset, const Axis& dense) const {
+    constexpr int64_t kFewApart = 4, kTimesAsMany = 4;
     return std::any_of(domain_.axes.begin(), domain_.axes.end(), [&](const Axis& axis) {
-      const int64_t apart = offset.coefficient_of(axis.var).value_or(0).constant().value_or(0);
-      return !axis.reduced && axis.estimate > inner.estimate && apart != 0 && std::abs(apart) <= kFewApart;
+      const int64_t apart = std::abs(offset.coefficient_of(axis.var).value_or(0).constant().value_or(0));
+      if (axis.reduced == dense.reduced || apart == 0) return false;
+      return dense.reduced ? apart <= kFewApart && axis.estimate > dense.estimate
+                           : apart == 2 && dense.estimate > apart && axis.estimate >= kTimesAsMany * dense.estimate;
     });
   }
 

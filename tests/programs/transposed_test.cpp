@@ -105,6 +105,26 @@ TEST(TransposedConvolution, ByGradients) {
   }
 }
 
+// The gradient by the weights of windows that move by two: lanes go along the positions.
+const char* const kByWeights =
+    "input x: f32[2, 9, 24, 36]\ninput w: f32[12, 9, 3, 3]\ninput g: f32[2, 12, 12, 18]\n"
+    "return vjp(conv(x, w, padding=1, stride=2), w, g)\n";
+std::vector<Tensor> by_weights() {
+  return {noise(DType::F32, {2, 9, 24, 36}, 1), noise(DType::F32, {12, 9, 3, 3}, 2),
+          noise(DType::F32, {2, 12, 12, 18}, 3)};
+}
+
+TEST(StridedConvolution, ByGradientsOfWeights) {
+  NEEDS_LLVM();
+  const std::vector<Tensor> inputs = by_weights();
+  EXPECT_TRUE(right(kByWeights, std::vector<TensorView>(inputs.begin(), inputs.end())));
+  const std::string shorter =
+      "input x: f32[1, 8, 29]\ninput w: f32[9, 8, 3]\ninput g: f32[1, 9, 14]\n"
+      "return vjp(conv1d(x, w, stride=2), w, g)\n";
+  EXPECT_TRUE(right(
+      shorter, {noise(DType::F32, {1, 8, 29}, 1), noise(DType::F32, {9, 8, 3}, 2), noise(DType::F32, {1, 9, 14}, 3)}));
+}
+
 class EmulatedTransposed : public EmulatedGpu {};
 class EmulatedTransposedHopper : public EmulatedGpu {
  protected:
@@ -115,6 +135,11 @@ TEST_F(EmulatedTransposed, OfManyShapes) {
   for (const auto& [x, w, stride, padding, more] : kCases)
     check(transposed(x, w, stride, padding, more, DType::F32, "tanh(y)"),
           {special_noise(DType::F32, x), noise(DType::F32, w, 2)});
+}
+
+TEST_F(EmulatedTransposed, ByGradientsOfWeights) {
+  const std::vector<Tensor> inputs = by_weights();
+  check(kByWeights, {inputs.begin(), inputs.end()});
 }
 
 TEST_F(EmulatedTransposedHopper, OfHalves) {
