@@ -360,10 +360,15 @@ def _is_operand(x: Any) -> bool:
 def looked_at(x: Array, asked_by: str) -> None:
     """Calculates x for somebody who wants its elements."""
     if _smelt.tracing():
+        help = {
+            "numpy()": "smelt's functions, such as smelt.sort(x), may be traced, and those of NumPy may not; what only NumPy has is "
+            "called outside of the function",
+            "item()": "leave it an array, which arithmetic takes like a number",
+        }
+        branch = "smelt.where(condition, a, b) chooses by elements; a Python value that chooses between programs is named in static="
         raise _smelt.UserError(
             f"{asked_by}: {x.describe()} is an array of a function that is being traced, and has no value yet\n"
-            "help: smelt.where(condition, a, b) chooses by elements; a Python value that chooses between programs is named "
-            "in static="
+            f"help: {help.get(asked_by, branch)}"
         )
     _smelt.eval([x])
 

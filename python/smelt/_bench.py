@@ -122,6 +122,9 @@ def bench(
     """
     if not functions:
         raise UserError("bench: no functions\nhelp: pass a dict of them by their names, the baseline first")
+    for name, function in functions.items():
+        if not callable(function):
+            raise UserError(f"bench: {name!r} is {type(function).__qualname__}, not a function")
     for scenario in memory:
         if scenario not in ("L2", "DRAM"):
             raise UserError(f'bench: no memory {scenario!r}\nhelp: "L2" and "DRAM" are')
@@ -149,6 +152,8 @@ def bench(
 def _shapes(sizes: Sequence[Size], batch: Sequence[int]) -> Iterator[tuple[int, ...]]:
     for size in sizes:
         shape = (size,) if isinstance(size, int) else tuple(size)
+        if any(n < 0 for n in shape):
+            raise UserError(f"bench: no array has the shape {shape}\nhelp: sizes are 0 or more")
         yield from ((n, *shape) for n in batch) if batch else (shape,)
 
 

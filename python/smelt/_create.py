@@ -113,6 +113,8 @@ def from_dlpack(x: Any, /, *, device: Optional[str] = None, copy: Optional[bool]
     """An array of another library, whose memory it shares unless copy=True."""
     if device is not None and device not in ("cpu",) and not device.startswith("cuda"):
         raise ValueError(f"from_dlpack: no device {device!r}")
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack: {type(x).__qualname__} has no __dlpack__\nhelp: smelt.asarray() takes numbers and lists of them")
     made = asarray(x, copy=copy)
     return made.to_device(device) if device is not None else made
 

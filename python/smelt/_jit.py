@@ -182,6 +182,8 @@ class Jit(_Dispatcher[R]):
 
     def __init__(self, function: Callable[..., R], static: Sequence[str] = (), fixed: Any = None, tune: bool = False,
                  threads: int = 0) -> None:
+        if not callable(function):
+            raise TypeError(f"jit: {type(function).__qualname__} is no function\nhelp: as in @smelt.jit, or smelt.jit(lambda x: x * 2)")
         self.function = function
         self.__name__: str = getattr(function, "__name__", type(function).__name__)
         self.__qualname__ = getattr(function, "__qualname__", self.__name__)
@@ -190,7 +192,12 @@ class Jit(_Dispatcher[R]):
         self.__wrapped__ = function
         import inspect  # slow to import, and not needed by those who compile nothing
 
-        self.signature = inspect.signature(function)
+        try:
+            self.signature = inspect.signature(function)
+        except ValueError:
+            raise UserError(
+                f"jit: Python does not know the parameters of {self.__name__}()\nhelp: name them: lambda x: {self.__name__}(x)"
+            ) from None
         parameters = self.signature.parameters
         self._convention = [(p.name, p.kind.name) for p in parameters.values()]
         self._static = (static,) if isinstance(static, str) else tuple(static)

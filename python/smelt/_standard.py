@@ -138,6 +138,8 @@ def _count(start: Any, stop: Any, step: Any) -> int:
 def linspace(start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Optional[str] = None, endpoint: bool = True) -> Array:
     """Numbers at equal distances, the first and (with endpoint) the last as given."""
     dtype = _smelt.dtype(dtype or _smelt.float32)
+    if num < 0:
+        raise ValueError(f"linspace: {num} numbers\nhelp: num is 0 or more")
     parts = num - 1 if endpoint else num
     a, b = asarray(float(start), dtype=_smelt.float64), asarray(float(stop), dtype=_smelt.float64)
     places = _call("astype", _call("arange", 0, num, 1, _smelt.int64), _smelt.float64)

@@ -311,6 +311,35 @@ static std::string text_of(nb::handle object) {
   return nb::cast<std::string>(text);
 }
 
+// What arrays of NumPy may have and arrays of smelt may not, by the letter of their dtype's kind.
+static const char* foreign_kind(nb::handle dtype) {
+  if (PyObject_HasAttrString(dtype.ptr(), "kind") != 1) return nullptr;
+  const nb::object kind = dtype.attr("kind");
+  if (!PyUnicode_Check(kind.ptr())) return nullptr;
+  switch (nb::cast<std::string>(kind)[0]) {
+    case 'c': return "complex numbers";
+    case 'S':
+    case 'U': return "texts";
+    case 'O': return "objects of Python";
+    case 'M': return "dates";
+    case 'm': return "time spans";
+    case 'V': return dtype.attr("names").is_none() ? nullptr : "records";
+    case 'f':
+    case 'i':
+    case 'u': return "numbers in another byte order, or of another size";
+    default: return nullptr;
+  }
+}
+
+// Throws UserError where the dtype of the array says that it cannot be read.
+static void check_elements(nb::handle object) {
+  if (PyObject_HasAttrString(object.ptr(), "dtype") != 1) return;
+  const nb::object dtype = object.attr("dtype");
+  if (const char* kind = foreign_kind(dtype))
+    throw UserError("an array of " + text_of(dtype) + " cannot be read, since it has " + kind +
+                    (kind[0] == 'c' ? "\nhelp: x.real and x.imag are arrays of floats" : kConvert));
+}
+
 std::optional<Array> foreign_array(nb::handle object) {
   auto buffer = std::make_unique<Buffer>();
   switch (buffer->open(object.ptr(), false)) {
@@ -321,7 +350,7 @@ std::optional<Array> foreign_array(nb::handle object) {
     case Buffer::State::Strides:
       // Elements between those of others, as a field of records has them.
       return foreign_array(nb::object(object.attr("copy")()));
-    case Buffer::State::Type:
+    case Buffer::State::Type: check_elements(object); break;
     case Buffer::State::Missing: break;
   }
   if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 1) return std::nullopt;
@@ -343,7 +372,11 @@ Array to_array(nb::handle object) {
     const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
     if (overflow == 0) return Array(static_cast<int64_t>(value));
     const unsigned long long large = PyLong_AsUnsignedLongLong(object.ptr());
-    if (PyErr_Occurred()) throw nb::python_error();
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      throw UserError("an integer of " + text_of(object.attr("bit_length")()) +
+                      " bits is too large\nhelp: integers have at most 64 bits; a float may be larger: 1e20");
+    }
     return Array::scalar(static_cast<uint64_t>(large));
   }
   if (PyFloat_CheckExact(object.ptr())) return Array(PyFloat_AsDouble(object.ptr()));

@@ -123,6 +123,7 @@ Argument to_argument(nb::handle object) {
     if (!number.ptr()) throw nb::python_error();
     return to_argument(number);
   }
+  if (PyType_Check(o) || PyObject_HasAttrString(o, "itemsize") == 1) return Argument(dtype_from(object));
   throw UserError("no argument for a function of arrays: " + nb::cast<std::string>(nb::repr(object)) +
                   "\nhelp: arrays, numbers, dtypes, texts, and tuples of them are");
 }

@@ -44,6 +44,8 @@ std::string in_python(std::string text) {
   replace_all(text, "x[0][{slice(), indices}]", "x[0][:, indices]");
   replace_all(text, "x[i][{slice(), j}]", "x[[0, 2]][:, [1, 3]]");
   replace_all(text, ", not an empty Array", ", not None");
+  replace_all(text, "Options::threads: ", "threads: ");
+  replace_all(text, "gradient(): ", "grad: ");
   replace_all(text, "x.mT() turns", "x.mT turns");
   replace_all(text, "call eval(x) first", "call smelt.eval(x) first");
   return text;

@@ -90,9 +90,11 @@ Array output_array(PyObject* object, Buffer& buffer) {
     case Buffer::State::Type:
     case Buffer::State::Missing: break;
   }
-  throw UserError("out= cannot be written: " + nb::cast<std::string>(nb::repr(nb::handle(object).attr("dtype"))) +
-                  (nb::cast<bool>(nb::handle(object).attr("flags").attr("writeable")) ? "" : ", read-only") +
-                  "\nhelp: numpy.empty(shape, dtype) makes an array that can");
+  if (!nb::cast<bool>(nb::handle(object).attr("flags").attr("writeable")))
+    throw UserError("out= is read-only\nhelp: numpy.empty(shape, dtype) makes an array that can be written");
+  throw UserError(
+      "out= is an array of " + nb::cast<std::string>(nb::str(nb::handle(object).attr("dtype"))) +
+      ", which smelt does not write\nhelp: numpy.empty(shape, dtype) of the result's dtype makes one that fits");
 }
 
 }  // namespace

@@ -54,6 +54,9 @@ Device device_of(const dlpack::Device& device) {
 
 Array detail::array_from(const dlpack::Tensor& from, bool read_only, std::shared_ptr<void> owner) {
   const auto dtype = detail::dtype_from(from.dtype);
+  constexpr dlpack::Code kComplex{5};
+  if (!dtype && from.dtype.code == kComplex)
+    throw UserError("from_dlpack(): smelt has no complex numbers\nhelp: take their real and imaginary parts");
   if (!dtype)
     throw UserError(
         fmt::format("from_dlpack(): no element type of smelt has DLPack's code {}, {} bits and {} lanes"

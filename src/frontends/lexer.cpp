@@ -173,6 +173,7 @@ class Lexer {
       }
     ++at_;
     const std::string help = text_[begin] == '\\' ? "a line goes on inside parentheses" : "";
+    if (text_[begin] >= 0 && text_[begin] < ' ') fail_sign(static_cast<uint32_t>(text_[begin]), begin);
     source_.fail(span_from(begin), fmt::format("unexpected character '{}'", shown(text_.substr(begin, 1))), help);
   }
 
@@ -297,7 +298,7 @@ class Lexer {
     const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), bits, base);
     if (error == std::errc::result_out_of_range)
       source_.fail(span_from(begin), fmt::format("{} does not fit 64 bits", shown(source_.text(span_from(begin)))),
-                   "write a float, as in 1e20, or a smaller number");
+                   "integers have at most 64 bits; a float may be larger: 1e20");
     push(TokenKind::Unsigned, begin, static_cast<int64_t>(bits));
   }
 

@@ -298,6 +298,9 @@ IntExpr Parser::size_atom() {
   if (token.is("-"))
     source_.fail(join(token.span, peek().kind == TokenKind::EndOfText ? token.span : peek().span),
                  "a size is 0 or more", "write a number such as 1024, or a name such as B");
+  if (token.kind == TokenKind::Unsigned)
+    source_.fail(token.span, fmt::format("an array of {} elements is too large", shown(token.text)),
+                 "an array has at most 2**47 elements");
   if (token.kind == TokenKind::Number)
     source_.fail(token.span, fmt::format("a size is an integer, not {}", shown(token.text)),
                  "write a number such as 1024, or a name such as B");

@@ -12,7 +12,8 @@ namespace smelt {
 std::string describe(const Literal& literal) {
   if (auto* b = std::get_if<bool>(&literal)) return *b ? "true" : "false";
   if (auto* i = std::get_if<int64_t>(&literal)) return fmt::format("{}", *i);
-  return fmt::format("{}", std::get<double>(literal));
+  const std::string text = fmt::format("{}", std::get<double>(literal));
+  return text.find_first_not_of("-0123456789") == std::string::npos ? text + ".0" : text;
 }
 
 DType default_dtype(const Literal& literal) {

@@ -83,9 +83,12 @@ NpyHeader read_header(const SourceFile& file) {
   if (std::memcmp(start, kMagic.data(), kMagic.size()) != 0) {
     const bool zip = std::memcmp(start, "PK\x03\x04", 4) == 0;
     const bool pickle = start[0] == 0x80 && start[1] <= 5;
-    reject(file.path, zip      ? "it is an archive (.npz); smelt reads one array per file"
-                      : pickle ? "it is a pickle, which smelt never opens"
-                               : "it does not begin as one");
+    if (zip)
+      throw UserError(
+          fmt::format("{} is an archive of arrays (.npz), and smelt reads one array per file\n"
+                      "help: write one of them: numpy.save('x.npy', numpy.load('{}')['NAME'])",
+                      file.path, file.path));
+    reject(file.path, pickle ? "it is a pickle, which smelt never opens" : "it does not begin as one");
   }
   const int major = start[6];
   if (major < 1 || major > 3 || start[7] != 0)

@@ -106,8 +106,8 @@ std::optional<DType> dtype_of(std::string_view code) {
   return std::nullopt;
 }
 
-std::string_view kind_of(char c) {
-  switch (c) {
+std::string kind_of(std::string_view code) {
+  switch (code.empty() ? '?' : code[0]) {
     case 'O': return "Python objects (pickled)";
     case 'c': return "complex numbers";
     case 'S':
@@ -116,7 +116,8 @@ std::string_view kind_of(char c) {
     case 'M': return "dates";
     case 'm': return "time spans";
     case 'V': return "raw bytes (bf16 saved by other programs looks like this)";
-    default: return "something else";
+    case 'f': return fmt::format("floats of {} bytes", code.substr(1));
+    default: return "elements of an unknown type";
   }
 }
 
@@ -136,7 +137,7 @@ void read_descr(DictionaryReader& in, NpyHeader& header) {
     throw UserError(
         fmt::format("{} holds {} (dtype '{}'), which smelt does not read\n"
                     "help: save numbers: numpy.save(path, array.astype('float32'))",
-                    in.where, kind_of(code.empty() ? '?' : code[0]), descr));
+                    in.where, kind_of(code), descr));
   }
   header.dtype = *dtype;
   if (order == '|' && size_of(*dtype) > 1) in.fail(fmt::format("its dtype '{}' has no byte order", descr));

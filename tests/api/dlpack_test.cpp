@@ -77,9 +77,9 @@ TEST(Dlpack, WhatItRefusesIsDeletedToo) {
               HasSubstr("from_dlpack(): the tensor is of DLPack 2.0, and smelt reads 1.x"));
   EXPECT_EQ(foreign.deleted, 1);
   foreign.versioned.version.major = 1;
-  foreign.versioned.tensor.dtype = {dlpack::Code(5), 64, 1};  // complex
+  foreign.versioned.tensor.dtype = {dlpack::Code(5), 64, 1};
   EXPECT_THAT(message_of([&] { from_dlpack(&foreign.versioned); }),
-              HasSubstr("from_dlpack(): no element type of smelt has DLPack's code 5, 64 bits and 1 lanes"));
+              HasSubstr("from_dlpack(): smelt has no complex numbers"));
   foreign.versioned.tensor.dtype = {dlpack::Code::Float, 32, 4};
   EXPECT_THAT(message_of([&] { from_dlpack(&foreign.versioned); }),
               HasSubstr("from_dlpack(): no element type of smelt has DLPack's code 2, 32 bits and 4 lanes"));

@@ -268,12 +268,33 @@ def test_functions_of_numpy_are_those_of_smelt():
         x += a
 
 
-@pytest.mark.parametrize("dtype", [">f4", "M8[D]", "U1", "O", "c16", "f4, i4"])
-def test_elements_that_are_not_supported(dtype):
+@pytest.mark.parametrize("dtype, told", [
+    (">f4", "another byte order, or of another size\nhelp: convert it first"), ("f16", "of another size\nhelp: convert it first"),
+    ("M8[D]", "since it has dates\n"), ("m8[s]", "time spans"), ("U1", "since it has texts\nhelp: convert it first"), ("S1", "texts"),
+    ("O", "objects of Python"), ("c16", "complex numbers\nhelp: x.real and x.imag"), ("f4, i4", "records"), ("V2", "help: convert it first"),
+])
+def test_elements_that_are_not_supported(dtype, told):
     x = np.zeros(3, dtype)
     for take in (smelt.asarray, smelt.jit(lambda x: x)):
-        with pytest.raises(smelt.UserError, match="help: convert it first"):
+        with pytest.raises(smelt.UserError, match="cannot be read") as raised:
             take(x)
+        assert told in str(raised.value)
+
+
+def test_arrays_are_of_what_has_them():
+    with pytest.raises(TypeError, match="from_dlpack: int has no __dlpack__"):
+        smelt.from_dlpack(3)
+    with pytest.raises(ValueError, match="linspace: -3 numbers"):
+        smelt.linspace(0, 1, -3)
+    with pytest.raises(smelt.UserError, match="smelt has no dtype <class 'complex'>"):
+        smelt.ones(3).astype(complex)
+    with pytest.raises(smelt.UserError, match="smelt has no dtype dtype.'complex64'."):
+        smelt.ones(3).astype(np.dtype("c8"))
+    for number, bits in ((2**80, 81), (-(2**70), 71)):
+        with pytest.raises(smelt.UserError, match=f"an integer of {bits} bits is too large"):
+            smelt.jit(lambda x: x + number)(np.ones(3, "f4"))  # noqa: B023
+    with pytest.raises(smelt.UserError, match="not the number 1.0"):
+        smelt.sum(smelt.ones((2, 3)), axis=1.0)
 
 
 @pytest.mark.parametrize("shape", [(5, 0), (0, 5), (3, 0, 4), (0,)])

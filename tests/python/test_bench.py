@@ -107,3 +107,7 @@ def test_errors_say_what_to_pass():
         smelt.bench({}, [3])
     with pytest.raises(smelt.UserError, match='"L2" and "DRAM"'):
         smelt.bench({"f": lambda x: x}, [3], memory=("L1",))
+    with pytest.raises(smelt.UserError, match="'f' is int, not a function"):
+        smelt.bench({"f": 3}, [3])
+    with pytest.raises(smelt.UserError, match=r"no array has the shape \(2, -1\)"):
+        smelt.bench({"f": lambda x: x}, [(2, -1)])

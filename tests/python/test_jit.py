@@ -79,6 +79,17 @@ def test_static_arguments_choose_programs():
         smelt.jit(static="m")(lambda x: x)
 
 
+def test_only_functions_whose_parameters_are_known_are_compiled():
+    with pytest.raises(TypeError, match="jit: int is no function"):
+        smelt.jit(3)
+    with pytest.raises(smelt.UserError, match=r"does not know the parameters of max\(\)\nhelp: name them: lambda x: max\(x\)"):
+        smelt.jit(max)
+    with pytest.raises(smelt.UserError, match="^threads: -3 is not a whole number"):
+        smelt.jit(lambda x: x, threads=-3)(rows(3))
+    with pytest.raises(smelt.UserError, match="^grad: a gradient is of one float"):
+        smelt.grad(lambda x: x * 2)(rows(3))
+
+
 def test_out_takes_the_memory_of_results():
     double = smelt.jit(lambda x: x * 2)
     x, y = rows(33), np.full(40, 7, "f4")
@@ -259,6 +270,10 @@ def test_looking_at_values_while_tracing_is_an_error():
     for look in (lambda x: x if x > 0 else -x, lambda x: float(x) + x, lambda x: x[x > 0], lambda x: x + x.numpy()):
         with pytest.raises(smelt.UserError, match="is being traced|no value yet"):
             smelt.jit(look)(np.ones(3, "f4"))
+    with pytest.raises(smelt.UserError, match="help: smelt's functions"):
+        smelt.jit(np.linalg.inv)(np.eye(3, dtype="f4"))
+    with pytest.raises(smelt.UserError, match="help: leave it an array"):
+        smelt.jit(lambda x: x.sum().item() * x)(np.ones(3, "f4"))
     seen = []
     smelt.jit(lambda x: (seen.append(repr(x)), x)[1])(rows(4))
     assert "being traced" in seen[0]

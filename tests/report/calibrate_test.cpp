@@ -30,10 +30,11 @@ TEST(Calibrate, MeasuresTheCpu) {
                           Fact::FullCacheRead, Fact::FullCacheWrite, Fact::MemoryRead, Fact::MemoryWrite, Fact::Launch,
                           Fact::Operations, Fact::Multiplications, Fact::Scan, Fact::ScanExtreme})
     EXPECT_TRUE(known(schedule::place_of(fact))) << schedule::name_of_number(schedule::place_of(fact));
-  if (found.calibration.of(Fact::Operations) > 0)
+  if (found.calibration.of(Fact::Operations) > 0) {
     for (const Op op : {Op::Div, Op::Sqrt, Op::Exp, Op::Log, Op::Tanh, Op::Pow})
       for (const bool wide : {false, true})
         EXPECT_TRUE(known(schedule::place_of(op, wide))) << schedule::name_of_number(schedule::place_of(op, wide));
+  }
   EXPECT_EQ(found.calibration.of(Op::Add, false), 0) << "one simple operation by definition";
   for (size_t place = 0; place < schedule::kNumbers; ++place) {
     const double number = found.calibration.numbers[place];
@@ -54,8 +55,9 @@ TEST(Calibrate, MeasuresAGpu) {
   options.rounds = 1;
   const Calibrated found = calibrate(gpu, options);
   for (size_t place = 0; place < schedule::kNumbers; ++place)
-    if (const double number = found.calibration.numbers[place]; number != 0)
+    if (const double number = found.calibration.numbers[place]; number != 0) {
       EXPECT_EQ(schedule::fault_of(target_of(gpu), place, number), "") << schedule::name_of_number(place);
+    }
   EXPECT_EQ(found.calibration.of(Fact::Scan), 0);
 }
 
