@@ -6,9 +6,8 @@
 // mentions sizes only; with every size written as smallest + s, s >= 0, it is >= 0 if no
 // coefficient is negative.
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <string>
-#include <unordered_map>
 
 #include "base/check.hpp"
 #include "base/int_expr.hpp"
@@ -33,7 +32,7 @@ class Prover {
     if (auto c = e.constant()) return *c >= 0;
     // Orders of elimination meet in the same expressions; one that is being tried counts as not
     // proved.
-    auto [it, fresh] = known_.try_emplace(e.str(), false);
+    auto [it, fresh] = known_.try_emplace(e, false);
     if (!fresh) return it->second;
     ++steps_;
     bool proved = sizes_only_nonnegative(e);
@@ -235,7 +234,7 @@ class Prover {
   const Ranges& ranges_;
   int64_t smallest_size_;
   mutable int steps_ = 0;
-  mutable std::unordered_map<std::string, bool> known_;
+  mutable std::map<IntExpr, bool> known_;
 };
 
 }  // namespace
