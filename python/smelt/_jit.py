@@ -28,8 +28,15 @@ else:
 
 
 _MOST_RETRACES = 8
+_MOST_THREADS = 4096  # what the library takes
 _SMELT, _NUMPY, _OTHER = 0, 1, 2  # kinds of results
 _SLOW, _ONE, _TUPLE = 0, 1, 2  # how calls without a line of Python return
+
+
+def _whole(what: str, value: Any) -> int:
+    if not hasattr(value, "__index__"):
+        raise UserError(f"{what} is an integer, not {value!r}")
+    return int(value.__index__())
 
 
 class Spec:
@@ -38,7 +45,7 @@ class Spec:
     __slots__ = ("shape", "dtype")
 
     def __init__(self, shape: Sequence[int], dtype: Any = "float32") -> None:
-        self.shape = tuple(shape)
+        self.shape = tuple(_whole("Spec: a size", n) for n in shape)
         self.dtype = _smelt.dtype(dtype)
 
     def __repr__(self) -> str:
@@ -201,7 +208,9 @@ class Jit(_Dispatcher[R]):
         parameters = self.signature.parameters
         self._convention = [(p.name, p.kind.name) for p in parameters.values()]
         self._static = (static,) if isinstance(static, str) else tuple(static)
-        self._fixed, self._tune, self._threads = dict(fixed or {}), tune, threads
+        self._fixed, self._tune, self._threads = dict(fixed or {}), bool(tune), _whole("threads", threads)
+        if not 0 <= self._threads <= _MOST_THREADS:
+            raise UserError(f"threads: {threads} is not a whole number from 0 to {_MOST_THREADS}")
         for name in (*self._static, *self._fixed):
             if name not in parameters:
                 raise UserError(f"jit: {self.__name__}() has no parameter {name!r}\nhelp: it has {', '.join(parameters)}")
@@ -278,7 +287,11 @@ class Jit(_Dispatcher[R]):
         kind = self._kind(first)
         outputs = None
         if out is not None:
-            outputs, _ = _tree.flatten(out, _is_leaf)
+            outputs, tree = _tree.flatten(out, _is_leaf)
+            if _tree.has_keys(tree):  # whose order may be another
+                if not entry.trees:
+                    entry.function.explain(leaves)
+                outputs = self._matched(out, entry.tree_of(leaves))
         results = entry.function.run(leaves, outputs, kind)
         if entry.changed:
             self._traced(entry, structure, static)
@@ -288,6 +301,12 @@ class Jit(_Dispatcher[R]):
             convert = _converter(first)
             results = [convert(result) for result in results]
         return _tree.unflatten(entry.tree_of(leaves), iter(results))
+
+    def _matched(self, out: Any, tree: Any) -> list[Any]:
+        try:
+            return _tree.matched(out, tree, "out")
+        except ValueError as e:
+            raise UserError(f"{self.__name__}(): {e}\nhelp: out= has the containers that the function returns") from None
 
     def _assemble(self, results: list[Any], leaves: list[Any]) -> Any:
         # A call on the short path that had to trace.
@@ -329,7 +348,7 @@ class Jit(_Dispatcher[R]):
         made = [_smelt.call("full", (), r) if _is_number(r) else m for r, m in zip(results, made)]
         _smelt.eval(made)
         if out is not None:
-            targets, _ = _tree.flatten(out, _is_leaf)
+            targets = self._matched(out, tree)
             for target, value in zip(targets, made):
                 target[...] = value.numpy()
             return out
@@ -379,7 +398,8 @@ class Jit(_Dispatcher[R]):
     def _fixed_axes(self, names: list[str]) -> list[tuple[int, int]]:
         pins = []
         for name, axes in self._fixed.items():
-            for axis in (axes,) if isinstance(axes, int) else axes:
+            for axis in axes if isinstance(axes, (tuple, list, set)) else (axes,):
+                axis = _whole("fixed: an axis", axis)
                 pins += [(i, axis) for i, known in enumerate(names) if known == name or known.startswith((name + "[", name + "."))]
         return pins
 
@@ -414,6 +434,8 @@ class Jit(_Dispatcher[R]):
 
     def save(self, path: Any, targets: Sequence[str] = ()) -> None:
         """Writes its programs, with their code, to a file that smelt.load() reads where no compiler is."""
+        if not self._entries:
+            raise UserError("save(): nothing is compiled yet\nhelp: call the function first")
         if len(self._entries) != 1:
             raise UserError(
                 f"save(): {self.__name__}() has {len(self._entries)} programs for different static values or structures, and a "
@@ -479,7 +501,9 @@ class Loaded(_smelt.Dispatcher):
 
     def _slow(self, *args: Any, out: Any = None) -> Any:
         if len(args) != len(self.parameters):
-            raise TypeError(f"the function takes {len(self.parameters)} arguments ({', '.join(self.parameters)}), not {len(args)}")
+            count = len(self.parameters)
+            takes = f"{count} argument{'' if count == 1 else 's'} ({', '.join(self.parameters)})"
+            raise TypeError(f"the function takes {takes}, not {len(args)}")
         first = next((leaf for leaf in args if not _is_number(leaf)), None)
         kind = Jit._kind(self, first)  # type: ignore[arg-type]
         outputs = None if out is None else list(out) if isinstance(out, (tuple, list)) else [out]

@@ -39,6 +39,34 @@ def _flatten(tree: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> Ha
     raise TypeError(f"{kind.__module__}.{kind.__qualname__} is no array, number, tuple, list, dict or dataclass")
 
 
+def has_keys(structure: Any) -> bool:
+    """Whether a dict is in it."""
+    if structure == LEAF or structure is None:
+        return False
+    return (len(structure) == 3 and issubclass(structure[0], dict)) or any(has_keys(item) for item in structure[-1])
+
+
+def matched(tree: Any, structure: Any, name: str) -> list[Any]:
+    """The leaves of `tree` in the order of `structure`, dicts by their keys. Raises ValueError where they have other containers."""
+    if structure == LEAF:
+        return [tree]
+    if structure is None:
+        return []
+    items, names = structure[-1], structure[1] if len(structure) == 3 else None
+    if names is None:
+        if not isinstance(tree, (tuple, list)) or len(tree) != len(items):
+            raise ValueError(f"{name} is no {structure[0].__name__} of {len(items)}")
+        return [leaf for i, (part, item) in enumerate(zip(tree, items)) for leaf in matched(part, item, f"{name}[{i}]")]
+    by_name = tree if isinstance(tree, dict) else vars(tree) if _is_dataclass(tree) else {}
+    if set(by_name) != set(names):
+        raise ValueError(f"{name} has {_names(by_name)}, and the result has {_names(names)}")
+    return [leaf for key, item in zip(names, items) for leaf in matched(by_name[key], item, f"{name}[{key!r}]")]
+
+
+def _names(names: Any) -> str:
+    return ", ".join(map(repr, names)) or "no names"
+
+
 def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     """The way back."""
     if structure == LEAF:

@@ -361,7 +361,9 @@ Custom operation(std::string name, std::function<Shapes(int64_t rows, int64_t co
     switch (call.inputs[0].dtype) {
       case DType::F32: return decompose_all<float>(call, decompose);
       case DType::F64: return decompose_all<double>(call, decompose);
-      default: throw UserError(name + ": no " + python_name(call.inputs[0].dtype) + "\nhelp: float32 and float64 are");
+      default:
+        throw UserError(name + ": matrices of " + python_name(call.inputs[0].dtype) +
+                        " are not supported\nhelp: float32 and float64 are");
     }
   };
   return Custom(std::move(o));

@@ -46,6 +46,7 @@ std::string in_python(std::string text) {
   replace_all(text, ", not an empty Array", ", not None");
   replace_all(text, "Options::threads: ", "threads: ");
   replace_all(text, "gradient(): ", "grad: ");
+  if (text.starts_with("Options::fixed(")) text.replace(0, text.find(')') + 1, "fixed");
   replace_all(text, "x.mT() turns", "x.mT turns");
   replace_all(text, "call eval(x) first", "call smelt.eval(x) first");
   return text;

@@ -13,7 +13,8 @@ template <class F>
 void for_float(const char* name, DType dtype, F&& f) {
   if (dtype == DType::F32) return f(float{});
   if (dtype == DType::F64) return f(double{});
-  throw UserError(std::string(name) + ": no " + python_name(dtype) + "\nhelp: float32 and float64 are");
+  throw UserError(std::string(name) + ": matrices of " + python_name(dtype) +
+                  " are not supported\nhelp: float32 and float64 are");
 }
 
 // The sizes of an array without its last axes.

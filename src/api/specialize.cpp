@@ -88,7 +88,7 @@ std::vector<InputType> exact_types(const Arguments& arguments, const Naming& nam
 }
 
 // A pin on what is not there is a slip.
-static void check_pins(const Arguments& arguments, const Options& options) {
+static void check_pins(const Arguments& arguments, const Options& options, const Naming& naming) {
   for (const Options::Pin& pin : options.pins) {
     const std::string written =
         fmt::format("Options::{}({}, {})", pin.fixed ? "fixed" : "dynamic", pin.argument, pin.axis);
@@ -99,14 +99,15 @@ static void check_pins(const Arguments& arguments, const Options& options) {
     const Data& data = *arguments.arrays[static_cast<size_t>(pin.argument)];
     const auto rank = static_cast<int>(data.tensor.dims.size());
     if (pin.axis >= rank || pin.axis < -rank)
-      throw UserError(
-          fmt::format("{}: argument {} is {}, which has no axis {}", written, pin.argument, text_of(data), pin.axis));
+      throw UserError(fmt::format("{}: {} is {}, which has no axis {}", written,
+                                  naming.argument(static_cast<size_t>(pin.argument), arguments.lists), text_of(data),
+                                  pin.axis));
   }
 }
 
 std::vector<InputType> open_types(const Arguments& arguments, const Options& options, const Naming& naming,
                                   const Device& on) {
-  check_pins(arguments, options);
+  check_pins(arguments, options, naming);
   std::set<int64_t> inner;
   for (const Data* data : arguments.arrays)
     for (size_t d = 1; d < data->tensor.dims.size(); ++d) inner.insert(data->tensor.dims[d]);

@@ -1,6 +1,7 @@
 """smelt.jit: what calls calculate, take and give, and when functions are traced again."""
 
 import collections
+import contextlib
 import dataclasses
 import json
 import re
@@ -84,8 +85,19 @@ def test_only_functions_whose_parameters_are_known_are_compiled():
         smelt.jit(3)
     with pytest.raises(smelt.UserError, match=r"does not know the parameters of max\(\)\nhelp: name them: lambda x: max\(x\)"):
         smelt.jit(max)
-    with pytest.raises(smelt.UserError, match="^threads: -3 is not a whole number"):
-        smelt.jit(lambda x: x, threads=-3)(rows(3))
+    for threads in (-3, 2**40):
+        with pytest.raises(smelt.UserError, match=f"^threads: {threads} is not a whole number"):
+            smelt.jit(lambda x: x, threads=threads)
+    with pytest.raises(smelt.UserError, match="^threads is an integer, not '3'"):
+        smelt.jit(lambda x: x, threads="3")
+    with pytest.raises(smelt.UserError, match="^fixed: argument x is f32.3., which has no axis 7"):
+        smelt.jit(lambda x: x * 2, fixed={"x": 7})(rows(3))
+    with pytest.raises(smelt.UserError, match="^fixed: an axis is an integer, not 'rows'"):
+        smelt.jit(lambda x: x * 2, fixed={"x": "rows"})(rows(3))
+    with pytest.raises(smelt.UserError, match="^Spec: a size is an integer, not 3.5"):
+        smelt.Spec((3.5, 4))
+    with pytest.raises(smelt.UserError, match="^save..: nothing is compiled yet"):
+        smelt.jit(lambda x: x).save("never.saved")
     with pytest.raises(smelt.UserError, match="^grad: a gradient is of one float"):
         smelt.grad(lambda x: x * 2)(rows(3))
 
@@ -106,6 +118,17 @@ def test_out_takes_the_memory_of_results():
     fixed.flags.writeable = False
     with pytest.raises(smelt.UserError, match="read-only"):
         double(x, out=fixed)
+    named = smelt.jit(lambda x: {"more": x + 1, "pair": [x - 1, x * 3]})
+    for enter in (contextlib.nullcontext, smelt.disable_jit):
+        more, less, three = (np.empty(33, "f4") for _ in range(3))
+        with enter():
+            named(x, out={"pair": [less, three], "more": more})  # by their names
+        for got, wanted in ((more, x + 1), (less, x - 1), (three, x * 3)):
+            np.testing.assert_array_equal(got, wanted)
+    with pytest.raises(smelt.UserError, match="out has 'most', 'pair', and the result has 'more', 'pair'"):
+        named(x, out={"most": more, "pair": [less, three]})
+    with pytest.raises(smelt.UserError, match=r"out\['pair'\] is no list of 2"):
+        named(x, out={"more": more, "pair": less})
     both = smelt.jit(lambda x: (x + 1, x - 1))
     out = (np.empty(33, "f4"), np.empty(33, "f4"))
     assert both(x, out=out) is out
