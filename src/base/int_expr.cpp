@@ -273,15 +273,20 @@ int64_t IntExpr::evaluate(const std::map<Symbol, int64_t>& values) const {
 
 // The atoms of t without those of the divisor; nothing when the divisor has one that t has not.
 static std::optional<Atoms> atoms_without(const Atoms& atoms, const Atoms& divisor) {
-  Atoms rest;
+  if (divisor.size() > atoms.size()) return std::nullopt;
   size_t matched = 0;
+  for (size_t i = 0; i < atoms.size() && matched < divisor.size(); ++i)
+    if (divisor[matched] == atoms[i] || divisor[matched]->key == atoms[i]->key) ++matched;
+  if (matched != divisor.size()) return std::nullopt;
+  Atoms rest;
+  rest.reserve(atoms.size() - matched);
+  matched = 0;
   for (const auto& atom : atoms) {
-    if (matched < divisor.size() && divisor[matched]->key == atom->key)
+    if (matched < divisor.size() && (divisor[matched] == atom || divisor[matched]->key == atom->key))
       ++matched;
     else
       rest.push_back(atom);
   }
-  if (matched != divisor.size()) return std::nullopt;
   return rest;
 }
 
@@ -326,11 +331,17 @@ static Division divide_by_sum(const IntExpr& a, const IntExpr& b, const IntExpr:
 Division divide_terms(const IntExpr& a, const IntExpr& b) {
   if (a == b) return {1, 0};
   if (b.terms().size() == 1) return divide_by_term(a, b);
+  // A product of sums has 2^n terms, of which those with the most factors lead.
+  constexpr size_t kFewTerms = 8;
+  size_t least_factors = 1;
+  if (b.terms().size() > kFewTerms)
+    for (const auto& t : b.terms()) least_factors = std::max(least_factors, t.atoms.size());
   Division best{0, a};
   for (const auto& lead : b.terms()) {
-    if (lead.atoms.empty()) continue;
+    if (lead.atoms.size() < least_factors) continue;
     Division d = divide_by_sum(a, b, lead);
     if (d.remainder.terms().size() < best.remainder.terms().size()) best = std::move(d);
+    if (best.remainder.is(0)) break;
   }
   return best;
 }

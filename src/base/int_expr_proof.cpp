@@ -221,14 +221,57 @@ class Prover {
     for (const auto& t : e.terms())
       for (const auto& atom : t.atoms)
         if (removable(*atom)) return false;
-    IntExpr shifted;
+    IntExpr left = e;
+    while (!none_negative(left)) {
+      if (smallest_size_ == 0 || stays_negative(left)) return false;
+      IntExpr fewer = of_negative_terms(left);
+      if (fewer == left) return none_negative(shifted(left));
+      left = std::move(fewer);
+    }
+    return true;
+  }
+
+  static bool none_negative(const IntExpr& e) {
+    return std::none_of(e.terms().begin(), e.terms().end(), [](const auto& t) { return t.coefficient < 0; });
+  }
+
+  // Every size written as smallest + s: 2^n terms for a product of n sizes.
+  IntExpr shifted(const IntExpr& e) const {
+    IntExpr sum;
     for (const auto& t : e.terms()) {
       IntExpr product = t.coefficient;
       for (const auto& atom : t.atoms) product = product * (IntExpr::symbol(*atom->symbol) + smallest_size_);
-      shifted = shifted + product;
+      sum = sum + product;
     }
-    return std::all_of(shifted.terms().begin(), shifted.terms().end(),
-                       [](const auto& t) { return t.coefficient >= 0; });
+    return sum;
+  }
+
+  // Whether a negative term stays so in shifted(e): only positive terms that have all its sizes and
+  // more could make up for it.
+  static bool stays_negative(const IntExpr& e) {
+    const auto less = [](const auto& a, const auto& b) { return a->key < b->key; };
+    const auto covers = [&](const IntExpr::Term& t, const IntExpr::Term& negative) {
+      return t.coefficient > 0 &&
+             std::includes(t.atoms.begin(), t.atoms.end(), negative.atoms.begin(), negative.atoms.end(), less);
+    };
+    return std::any_of(e.terms().begin(), e.terms().end(), [&](const auto& negative) {
+      return negative.coefficient < 0 &&
+             std::none_of(e.terms().begin(), e.terms().end(), [&](const auto& t) { return covers(t, negative); });
+    });
+  }
+
+  // Without the sizes that no negative term has: shifted(e) has products of them with positive
+  // coefficients only, and the rest of it is what remains where s is 0.
+  static IntExpr of_negative_terms(const IntExpr& e) {
+    const auto in_negative = [&](const IntExpr::AtomPtr& atom) {
+      return std::any_of(e.terms().begin(), e.terms().end(), [&](const auto& t) {
+        return t.coefficient < 0 &&
+               std::any_of(t.atoms.begin(), t.atoms.end(), [&](const auto& a) { return a->key == atom->key; });
+      });
+    };
+    std::vector<IntExpr::Term> terms = e.terms();
+    for (auto& t : terms) std::erase_if(t.atoms, [&](const auto& atom) { return !in_negative(atom); });
+    return IntExpr::of_terms(std::move(terms));
   }
 
   const Ranges& ranges_;

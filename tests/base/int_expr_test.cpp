@@ -177,6 +177,23 @@ TEST(IntExpr, ProofsOfQuotientsOfQuotients) {
   EXPECT_FALSE(proves_nonnegative(pieces - 2 - piece, ranges));
 }
 
+// What would take a term for each subset of the sizes.
+TEST(IntExpr, ProofsOfManySizes) {
+  IntExpr most = 1, all = 1;
+  for (int n = 0; n < 40; ++n) {
+    all = all * sym(Symbol::size("S" + std::to_string(n)));
+    if (n == 20) most = all;
+  }
+  const Ranges inside = Ranges::inside_loops();
+  EXPECT_TRUE(proves_nonnegative(all - 1, inside));
+  EXPECT_FALSE(proves_nonnegative(all - 2, inside));
+  EXPECT_TRUE(proves_nonnegative(all - most, inside));
+  EXPECT_FALSE(proves_nonnegative(most - all, inside));
+  EXPECT_FALSE(proves_nonnegative(all - most * most, inside));
+  EXPECT_TRUE(proves_nonnegative(all * 3 - most * 2 - 1, inside));
+  EXPECT_FALSE(proves_nonnegative(all - 1, {}));
+}
+
 // Numbers that do not fit 64 bits on the way are nobody's mistake.
 TEST(IntExpr, ProofsMayOverflow) {
   const IntExpr big = int64_t{1} << 61;
@@ -315,6 +332,34 @@ TEST(IntExprRandom, NothingFalseIsProved) {
   // value; but it must not fall to 0.
   RecordProperty("proved", proved);
   EXPECT_GT(proved, held / 4) << proved << " of " << held;
+}
+
+// Sizes of 1 or more: proofs are exactly those whose polynomial has no negative coefficient once
+// every size is shifted by 1.
+TEST(IntExprRandom, SizesAreShiftedByOne) {
+  const std::vector<IntExpr> sizes = {B, C, sym("D"_size), sym("E"_size)};
+  const Ranges inside = Ranges::inside_loops();
+  int proved = 0;
+  for (unsigned seed = 0; seed < 4000; ++seed) {
+    Random random(17000 + seed);
+    IntExpr e, shifted;
+    for (int t = 0; t < 4; ++t) {
+      const int64_t coefficient = random.number(-2, 3);
+      IntExpr product = coefficient, written = coefficient;
+      for (int f = static_cast<int>(random.number(0, 4)); f > 0; --f) {
+        const IntExpr& size = sizes[static_cast<size_t>(random.number(0, 3))];
+        product = product * size;
+        written = written * (size + 1);
+      }
+      e = e + product;
+      shifted = shifted + written;
+    }
+    bool none_negative = true;
+    for (const auto& t : shifted.terms()) none_negative &= t.coefficient >= 0;
+    EXPECT_EQ(proves_nonnegative(e, inside), none_negative) << "seed " << seed << ": " << e.str();
+    proved += none_negative;
+  }
+  EXPECT_GT(proved, 500);
 }
 
 // The same where sizes may be 0 (no ranges).
