@@ -317,7 +317,6 @@ static const char* foreign_kind(nb::handle dtype) {
   const nb::object kind = dtype.attr("kind");
   if (!PyUnicode_Check(kind.ptr())) return nullptr;
   switch (nb::cast<std::string>(kind)[0]) {
-    case 'c': return "complex numbers";
     case 'S':
     case 'U': return "texts";
     case 'O': return "objects of Python";
@@ -331,13 +330,12 @@ static const char* foreign_kind(nb::handle dtype) {
   }
 }
 
-// Throws UserError where the dtype of the array says that it cannot be read.
+// Throws UserError where the dtype of an array that DLPack does not take says why.
 static void check_elements(nb::handle object) {
   if (PyObject_HasAttrString(object.ptr(), "dtype") != 1) return;
   const nb::object dtype = object.attr("dtype");
   if (const char* kind = foreign_kind(dtype))
-    throw UserError("an array of " + text_of(dtype) + " cannot be read, since it has " + kind +
-                    (kind[0] == 'c' ? "\nhelp: x.real and x.imag are arrays of floats" : kConvert));
+    throw UserError("an array of " + text_of(dtype) + " cannot be read, since it has " + kind + kConvert);
 }
 
 std::optional<Array> foreign_array(nb::handle object) {
@@ -350,7 +348,7 @@ std::optional<Array> foreign_array(nb::handle object) {
     case Buffer::State::Strides:
       // Elements between those of others, as a field of records has them.
       return foreign_array(nb::object(object.attr("copy")()));
-    case Buffer::State::Type: check_elements(object); break;
+    case Buffer::State::Type:
     case Buffer::State::Missing: break;
   }
   if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 1) return std::nullopt;
@@ -358,6 +356,7 @@ std::optional<Array> foreign_array(nb::handle object) {
     return from_dlpack_object(object);
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_BufferError)) throw;
+    check_elements(object);
     const bool typed = PyObject_HasAttrString(object.ptr(), "dtype") == 1;
     throw UserError("an array" + (typed ? " of " + text_of(object.attr("dtype")) : "") +
                     " cannot be read: " + text_of(e.value()) + kConvert);

@@ -56,7 +56,8 @@ Array detail::array_from(const dlpack::Tensor& from, bool read_only, std::shared
   const auto dtype = detail::dtype_from(from.dtype);
   constexpr dlpack::Code kComplex{5};
   if (!dtype && from.dtype.code == kComplex)
-    throw UserError("from_dlpack(): smelt has no complex numbers\nhelp: take their real and imaginary parts");
+    throw UserError(
+        "from_dlpack(): an array of complex numbers cannot be read\nhelp: x.real and x.imag are arrays of floats");
   if (!dtype)
     throw UserError(
         fmt::format("from_dlpack(): no element type of smelt has DLPack's code {}, {} bits and {} lanes"
