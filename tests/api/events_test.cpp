@@ -49,6 +49,14 @@ Device without_compiler() {
   return Device(std::make_shared<const detail::DeviceState>(detail::DeviceState{machine}));
 }
 
+TEST(EventKinds, HaveNames) {
+  EXPECT_STREQ(name_of(Event::Kind::Compiled), "compiled");
+  EXPECT_STREQ(name_of(Event::Kind::CacheHit), "cache hit");
+  EXPECT_STREQ(name_of(Event::Kind::CacheStored), "cache stored");
+  EXPECT_STREQ(name_of(Event::Kind::Loaded), "loaded");
+  EXPECT_STREQ(name_of(Event::Kind::FellBack), "fell back");
+}
+
 TEST_F(Events, TellOfCodeOnItsWay) {
   if (!Device::cpu().usable()) GTEST_SKIP() << Device::cpu().missing();
   const runtime::TemporaryFolder folder;

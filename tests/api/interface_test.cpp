@@ -350,5 +350,48 @@ TEST(Interface, SizesOfInputsAreExpressions) {
             "input w is f32[3*H], but axis 0 of the array has size 7: no H of 0 or more makes 3*H that");
 }
 
+// The array is the first argument, and the others keep their order and their defaults.
+TEST(Interface, MethodsAreTheFunctions) {
+  const Array x = counted({2, 3, 4}) * 0.5f - 3.f, y = counted({2, 3, 4}) * 0.25f + 1.f, z = y * 2.f;
+  const std::vector<std::pair<Array, Array>> same = {
+      {x.subtract(y), subtract(x, y)},
+      {x.divide(y), divide(x, y)},
+      {x.floor_divide(y), floor_divide(x, y)},
+      {x.remainder(y), remainder(x, y)},
+      {x.fmod(y), fmod(x, y)},
+      {y.pow(x), pow(y, x)},
+      {x.fma(y, z), fma(x, y, z)},
+      {(x > 0.f).where(y, z), where(x > 0.f, y, z)},
+      {x.clamp(-1.f, 1.f), clamp(x, -1.f, 1.f)},
+      {x.clamp(), clamp(x)},
+      {x.elu(0.5f), elu(x, 0.5f)},
+      {x.gelu(Approximate::Tanh), gelu(x, Approximate::Tanh)},
+      {x.lerp(y, 0.25f), lerp(x, y, 0.25f)},
+      {x.sum({0, 2}), sum(x, {0, 2})},
+      {x.var(1, keepdims, 1), var(x, 1, keepdims, 1)},
+      {x.norm(3, -1), norm(x, 3, -1)},
+      {x.cumsum(1, {.exclusive = true}), cumsum(x, 1, {.exclusive = true})},
+      {x.cumsum(), cumsum(x)},
+      {x.vecdot(y, 1), vecdot(x, y, 1)},
+      {x.matmul(y.mT()), matmul(x, y.mT())},
+      {x.reshape({4, 6}), reshape(x, {4, 6})},
+      {x.swapaxes(0, 2), swapaxes(x, 0, 2)},
+      {x.moveaxis(0, -1), moveaxis(x, 0, -1)},
+      {x.flip(1), flip(x, 1)},
+      {x.roll(1, 2), roll(x, 1, 2)},
+      {x.tile({2, 1, 3}), tile(x, {2, 1, 3})},
+      {x.repeat(2, 1), repeat(x, 2, 1)},
+      {x.take({2, 0}, 1), take(x, {2, 0}, 1)},
+      {x.tril(-1), tril(x, -1)},
+      {x.full_like(7.f), full_like(x, 7.f)},
+      {x.softmax(1), softmax(x, 1)},
+      {x.window(2, 2), window(x, 2, 2)},
+  };
+  for (size_t i = 0; i < same.size(); ++i) {
+    EXPECT_EQ(same[i].first.str(), same[i].second.str()) << "row " << i;
+    EXPECT_EQ(evaluated(same[i].first), evaluated(same[i].second)) << "row " << i;
+  }
+}
+
 }  // namespace
 }  // namespace smelt

@@ -181,6 +181,8 @@ TEST_F(Service, MemoryHasALimit) {
   EXPECT_EQ(f_(x).span<float>()[3], std::exp(1.5f) * 2) << "goes on after that";
   EXPECT_THAT(message_of([&] { set_memory_limit(Device::cpu(), -1); }),
               HasSubstr("set_memory_limit(): -1 bytes are less than none"));
+  EXPECT_THAT(message_of([&] { set_memory_limit(Device::opencl(), 1 << 20); }),
+              HasSubstr("set_memory_limit(): smelt does not count the memory of opencl"));
 }
 
 TEST_F(Service, TheCacheMoves) {
