@@ -14,7 +14,6 @@
 
 namespace smelt::emit {
 
-using kernel::Access;
 using kernel::Assign;
 using kernel::Combine;
 using kernel::Expr;
