@@ -152,12 +152,18 @@ class Finder {
   bool enter_sum(const Node& outer, Access& at) {
     const Node& inner = graph_.at(at.array);
     if (inner.reduce != ReduceKind::Sum || inner.dtype != outer.dtype || is_small_float(inner.dtype) ||
-        uses_[static_cast<size_t>(at.array)] != 1)
+        !is_read_once(outer.args[0], at.array))
       return false;
     found_.of_sums = true;
     at.index = with_summed(inner, at.index);
     at.array = inner.args[0];
     return follow(at);
+  }
+
+  // Whether nothing else needs an array, or what a sum sees of it.
+  bool is_read_once(NodeId view, NodeId array) const {
+    while (view != array && uses_[static_cast<size_t>(view)] == 1) view = graph_.at(view).args[0];
+    return view == array && uses_[static_cast<size_t>(array)] == 1;
   }
 
   // Past views, zeros around arrays and one cast, to what is computed or an input.

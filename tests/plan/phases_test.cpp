@@ -206,6 +206,11 @@ TEST(Phases, OthersStay) {
            "return s, sum(window(pad(s, 1), 3, axis=2)[..., 0], axis=-1)\n"));
   const Graph dense = graph_of("input x: f32[2, 8, 9, 9]\ninput w: f32[8, 8, 3, 3]\nreturn conv(x, w, padding=1)\n");
   for (const auto& [id, sum] : find_transposed_sums(dense)) EXPECT_TRUE(forms_of(dense, id, sum).empty());
+  // They are read elsewhere through the same view.
+  const Graph norm = graph_of(
+      "input x: f32[2, 3, 9]\ninput w: f32[3, 1, 3]\nh = moveaxis(conv1d(x, w, padding=1, groups=3), 1, -1)\n"
+      "return h - mean(h, axis=-1, keepdims=True)\n");
+  for (const auto& [id, sum] : find_transposed_sums(norm)) EXPECT_FALSE(sum.of_sums);
 }
 
 // A program with several of them, some alike: each is in the form that takes least, also where the
