@@ -78,7 +78,14 @@ class Writer {
     }
     for (const int v : sum_.summed) summed.push_back({Axis::Variable, v});
     for (size_t j = 0; j < along.size(); ++j) summed.push_back({Axis::Taps, static_cast<int>(j)});
-    return cut(b_.reshape(contracted(x, w, made, summed), shape), along);
+    // What is cut out is a copy in any case: each of few phases is stored by itself before that.
+    const std::vector<Axis> stored = rotated && made.back().kind == Axis::Phase && along.back().stride < kManyPhases
+                                         ? with_phases_first(made)
+                                         : made;
+    const Value sums{contracted(x, w, stored, summed), stored};
+    std::vector<int> order;
+    for (const Axis& axis : made) order.push_back(static_cast<int>(sums.place(axis)));
+    return cut(b_.reshape(b_.permute(sums.id, order), shape), along);
   }
 
   // The products of all elements and taps; a result adds up those of its own phase. Where the
@@ -165,6 +172,13 @@ class Writer {
   }
 
  private:
+  // Neighbours of one phase that threads side by side have: a sector of them.
+  static constexpr int64_t kManyPhases = 8;
+
+  static std::vector<Axis> with_phases_first(std::vector<Axis> axes) {
+    std::stable_partition(axes.begin(), axes.end(), [](const Axis& axis) { return axis.kind == Axis::Phase; });
+    return axes;
+  }
   const IntExpr& extent_of(int variable) const { return sum_.extents[static_cast<size_t>(variable)]; }
   // The results among those of whole phases.
   Graph cut(NodeId result, const std::vector<Phases>& along) {
