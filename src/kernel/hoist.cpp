@@ -185,10 +185,7 @@ class Hoist {
                      return column != column_locals_.end() ? columns == column->second : !in_lanes_.count(read.local);
                    },
                    [](const Raw& raw) { return raw.op != RawOp::FromThread; },
-                   [&](const Load& load) {
-                     return load.mask == kNoExpr && !load.access.scratch &&
-                            kernel_.params[static_cast<size_t>(load.access.array)].kind == ParamKind::Scalar;
-                   },
+                   [&](const Load& load) { return load.mask == kNoExpr && !is_array(e); },
                    [](const IndexValue&) { return false; }, [](const Random&) { return false; });
   }
 

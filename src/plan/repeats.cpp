@@ -36,9 +36,14 @@ class Repeats {
       if (readers.empty()) continue;
       // Products have schedules of their own for what they compute on the way to their factors.
       const bool multiplies = std::any_of(readers.begin(), readers.end(), [&](int g) { return has_product(g); });
-      if (!multiplies && had_better_be_stored(id)) continue;
-      if ((!multiplies && repeat(id, readers, Stops::AtRare)) || repeat(id, readers, Stops::AtReductions) ||
-          repeat(id, readers, Stops::AtStored) || repeat(id, readers, Stops::AtSmaller))
+      const Chain whole = chain_of(id, Stops::AtReductions);
+      if (!multiplies && had_better_be_stored(id, whole)) continue;
+      if (const Chain rare = multiplies ? Chain{} : chain_of(id, Stops::AtRare);
+          stores_rare(id, rare, whole) && repeat(id, rare, readers, Stops::AtRare))
+        continue;
+      if (repeat(id, whole, readers, Stops::AtReductions) ||
+          repeat(id, chain_of(id, Stops::AtStored), readers, Stops::AtStored) ||
+          repeat(id, chain_of(id, Stops::AtSmaller), readers, Stops::AtSmaller))
         continue;
       // A cast of what is read takes nothing, however often.
       if (widens(id) && worth_repeating(id, {id}, readers, Stops::AtReductions))
@@ -52,14 +57,20 @@ class Repeats {
   // fewer elements, or far fewer, and is stored instead.
   enum class Stops : uint8_t { AtReductions, AtStored, AtSmaller, AtRare };
 
+  // What must be repeated for a value, and the operations that it takes of an element; nothing
+  // where they are too many, and then the nodes are not all.
+  struct Chain {
+    std::vector<NodeId> nodes;
+    std::optional<int> cost;
+  };
+
   // A value that all readers need for more elements than it has, of a group that computes in any
   // case: repeated it would be computed for each of those.
-  bool had_better_be_stored(NodeId id) {
+  bool had_better_be_stored(NodeId id, const Chain& whole) const {
     const auto& consumers = parts_.consumers(id);
-    std::vector<NodeId> chain;
-    return std::all_of(consumers.begin(), consumers.end(),
-                       [&](NodeId c) { return lives_with(c, id) || parts_.is_read_more_often(id, parts_.reach(c)); }) &&
-           repeatable_chain(id, Stops::AtReductions, chain) && reads_own(id, chain) > 0;
+    return whole.cost && reads_own(id, whole) > 0 && std::all_of(consumers.begin(), consumers.end(), [&](NodeId c) {
+             return lives_with(c, id) || parts_.is_read_more_often(id, parts_.reach(c));
+           });
   }
 
   bool has_product(int g) const {
@@ -68,27 +79,24 @@ class Repeats {
   }
 
   // What a chain needs of its own group, which must be stored for it.
-  size_t reads_own(NodeId id, const std::vector<NodeId>& chain) const {
-    const std::set<NodeId> needed = needed_by(chain);
+  size_t reads_own(NodeId id, const Chain& chain) const {
+    const std::set<NodeId> needed = needed_by(chain.nodes);
     return static_cast<size_t>(
         std::count_if(needed.begin(), needed.end(), [&](NodeId s) { return lives_with(s, id); }));
   }
 
   // Whether values of far fewer elements are stored rather than computed for every element: they
   // are no more of them than what they are computed from, or each saves operations.
-  bool stores_rare(NodeId id, const std::vector<NodeId>& chain, int cost) {
+  bool stores_rare(NodeId id, const Chain& rare, const Chain& whole) const {
     constexpr int kOfARead = 8;
-    std::vector<NodeId> whole;
-    const std::optional<int> all = repeatable_chain(id, Stops::AtReductions, whole);
-    if (whole.size() == chain.size()) return false;
-    const size_t stored = reads_own(id, chain), before = reads_own(id, whole);
+    if (!rare.cost || whole.nodes.size() == rare.nodes.size()) return false;
+    const size_t stored = reads_own(id, rare), before = reads_own(id, whole);
     if (before == 0) return false;
-    return stored <= before || !all || *all - cost > kOfARead * static_cast<int>(stored - before);
+    return stored <= before || !whole.cost || *whole.cost - *rare.cost > kOfARead * static_cast<int>(stored - before);
   }
 
-  bool repeat(NodeId id, const std::set<int>& readers, Stops stops) {
-    std::vector<NodeId> chain;
-    const std::optional<int> cost = repeatable_chain(id, stops, chain);
+  bool repeat(NodeId id, const Chain& made, const std::set<int>& readers, Stops stops) {
+    const auto& [chain, cost] = made;
     if (!cost) return false;
     // What reads nothing costs no more for many readers, nor do these read it elsewhere. Every
     // reader of one number computes it once for all of its elements.
@@ -99,7 +107,6 @@ class Repeats {
     const bool are_two = std::any_of(readers.begin(), readers.end(), [&](int g) {
       return parts_.apart(parts_.group_of(id), g) || (!from_nothing && parts_.never_one(parts_.group_of(id), g));
     });
-    if (stops == Stops::AtRare && !stores_rare(id, chain, *cost)) return false;
     if (stops == Stops::AtSmaller && (*cost > kLittleToRepeat || !has_windows(parts_.group_of(id)))) return false;
     if (are_two && (stops == Stops::AtReductions || *cost > kLittleToRepeat)) return false;
     if (std::any_of(parts_.consumers(id).begin(), parts_.consumers(id).end(),
@@ -137,9 +144,9 @@ class Repeats {
            parts_.group_of(from) == parts_.group_of(id);
   }
 
-  // The nodes of its own group that must be repeated for `id`, and what they cost, where that is
-  // little.
-  std::optional<int> repeatable_chain(NodeId id, Stops stops, std::vector<NodeId>& chain) {
+  // What is repeated lives in the group of `id`.
+  Chain chain_of(NodeId id, Stops stops) {
+    std::vector<NodeId> chain;
     int cost = 0;
     std::vector<NodeId> todo{id};
     std::set<NodeId> seen{id};
@@ -147,15 +154,16 @@ class Repeats {
       const NodeId n = todo.back();
       todo.pop_back();
       if (!recomputable(parts_.graph().at(n))) {
-        if (n == id) return std::nullopt;
+        if (n == id) return {};
         continue;
       }
       chain.push_back(n);
-      if ((cost += schedule::repeat_cost(parts_.graph(), parts_.graph().at(n))) > kCheapToRepeat) return std::nullopt;
+      if ((cost += schedule::repeat_cost(parts_.graph(), parts_.graph().at(n))) > kCheapToRepeat)
+        return {std::move(chain), std::nullopt};
       for (NodeId s : parts_.sources(n))
         if (lives_with(s, id) && seen.insert(s).second && !stops_at(stops, s, id)) todo.push_back(s);
     }
-    return cost;
+    return {std::move(chain), cost};
   }
 
   // Whether a group computes results of windows: those are read again for elements of windows.

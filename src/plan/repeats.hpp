@@ -14,8 +14,8 @@
 namespace smelt::plan {
 
 // A stored value whose readers could compute it from what they can read as cheaply: they do, and
-// the store goes away. Tells whether values are stored in place of larger ones, and have to stay
-// so.
+// the store goes away. Returns whether some value is stored in place of a larger one; later passes
+// must keep such stores.
 bool repeat_cheap_values(Partition& parts);
 
 }  // namespace smelt::plan

@@ -303,9 +303,9 @@ class GpuPrediction {
     const double at_once = kWarp / std::max(1.0, word * size / 4);
     const double threads = shared ? std::min<double>(at_once, std::max(1, s_.team)) : at_once;
     double bytes_of_lane = staged ? size : std::min<double>(kLine, stride == 1 && !singly ? apart : apart * lanes_);
-    // Lanes that pick places of a small array meet in its lines.
     // A sector for each lane takes the first-level cache twice as long as its bytes.
     if (singly && bytes_of_lane >= kSector) bytes_of_lane *= 2;
+    // Lanes that pick places of a small array meet in its lines.
     if (near && stride >= kAnywhere) bytes_of_lane = std::min(bytes_of_lane, std::max<double>(kLine, *near) / kWarp);
     // Windows begin anywhere, so that a warp's elements lie in two lines. The elements of a row
     // share what their windows read.
@@ -401,11 +401,10 @@ class GpuPrediction {
     return facts_.processors * std::min(1.0, workgroups_ / (ceil_ratio(workgroups_, slots) * slots) + 0.5);
   }
 
-  // Warps that a multiprocessor has at a time; that it has room for.
+  // Warps that a multiprocessor has at a time.
   double warps() const {
     return std::max(1.0, std::min(resident_, std::ceil(workgroups_ / facts_.processors)) * threads_ / kWarp);
   }
-  double room() const { return std::max(1.0, resident_ * threads_ / kWarp); }
   // How many times as long it takes with these warps as with as many as make no difference: they
   // wait for each other's results. Fitted to candidates of one kernel each, on an H200.
   static double waiting(double warps, double enough, double weight) {
@@ -424,8 +423,7 @@ class GpuPrediction {
       const Node& node = graph_.at(id);
       once += evaluation_cost(node) * static_cast<double>(element_count(evaluate(node.shape, options_.sizes)));
     }
-    const auto local = [&](NodeId id) { return graph_.at(id).local; };
-    if (!s_.domain.stores_components() && std::any_of(group_.nodes.begin(), group_.nodes.end(), local)) return 1;
+    if (!s_.domain.stores_components() && has_local(graph_, group_)) return 1;
     const double all = s_.domain.work * points_;
     return all > kClearly * once && once > 0 ? all / once : 1;
   }

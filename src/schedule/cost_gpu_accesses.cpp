@@ -26,6 +26,12 @@ double GpuAccesses::step_along(NodeId node, const Index& index) const {
   return ((length - 1) * std::min(step, sector) + std::min(jump, sector)) / length;
 }
 
+int64_t GpuAccesses::extent_of(Symbol window) const {
+  return s_.domain.ranges.at(window).high.constant().value_or(0) + 1;
+}
+
+IntExpr GpuAccesses::lane() const { return IntExpr::symbol(s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var); }
+
 double GpuAccesses::lines_of_window(NodeId node, const Index& index) const {
   const double size = size_of(graph_.at(node).dtype);
   std::map<Symbol, double> lines;
@@ -33,7 +39,7 @@ double GpuAccesses::lines_of_window(NodeId node, const Index& index) const {
     for (const Symbol s : i.symbols())
       if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) &&
           stride_of(graph_, s_.domain, sizes_, node, index, s) * size >= kLine)
-        lines[s] = static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0) + 1);
+        lines[s] = static_cast<double>(extent_of(s));
   double n = 1;
   for (const auto& [symbol, extent] : lines) n *= extent;
   return n;
@@ -46,7 +52,7 @@ double GpuAccesses::word_of_window(NodeId node, const Index& index) const {
   const auto fits = [&](Symbol s, int64_t word) {
     const auto step = flat.coefficient_of(s);
     if (s.kind() == Symbol::Kind::Window && step && step->is(1) && s_.domain.ranges.has(s))
-      return (s_.domain.ranges.at(s).high.constant().value_or(0) + 1) % word == 0;
+      return extent_of(s) % word == 0;
     return step && step->evaluate(sizes_) % word == 0;
   };
   const std::vector<Symbol> symbols = flat.symbols();
@@ -60,8 +66,7 @@ double GpuAccesses::longest_side(const Index& index) const {
   int64_t longest = 1;
   for (const IntExpr& i : index)
     for (const Symbol s : i.symbols())
-      if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s))
-        longest = std::max(longest, s_.domain.ranges.at(s).high.constant().value_or(0) + 1);
+      if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s)) longest = std::max(longest, extent_of(s));
   return static_cast<double>(longest);
 }
 
@@ -71,7 +76,7 @@ double GpuAccesses::shared_of_lanes(NodeId node, const Index& index) const {
   for (const Symbol s : flat.symbols())
     if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s))
       if (const auto own = flat.coefficient_of(s); own && (own->is(1) || own->is(-1)))
-        along = std::max(along, static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0) + 1));
+        along = std::max(along, static_cast<double>(extent_of(s)));
   const double lanes = std::max(1, s_.lanes);
   return along == 0 ? 1 : (along + lanes - 1) / (along * lanes);
 }
@@ -102,14 +107,13 @@ double GpuAccesses::reads_between_lanes(const Read& read) const {
 
 std::optional<IntExpr> GpuAccesses::origin_of(NodeId node, const Index& index) const {
   if (s_.vector_axis < 0 || graph_.at(node).shape.empty() || reads_gathered(index)) return std::nullopt;
-  const IntExpr lane = IntExpr::symbol(s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var);
   const IntExpr flat = flat_offset(graph_.at(node), index);
   // Windows along the lanes are read as a whole.
   for (const Symbol s : flat.symbols())
     if (s.kind() == Symbol::Kind::Window)
       if (const auto own = flat.coefficient_of(s); !own || own->is(1) || own->is(-1)) return std::nullopt;
-  const auto step = flat.coefficient_of(*lane.as_symbol());
-  return step && step->is(1) ? std::optional(flat - lane) : std::nullopt;
+  const auto step = flat.coefficient_of(*lane().as_symbol());
+  return step && step->is(1) ? std::optional(flat - lane()) : std::nullopt;
 }
 
 bool GpuAccesses::is_multiple_of_lanes(const IntExpr& origin) const {
@@ -161,7 +165,7 @@ bool GpuAccesses::taken_singly(NodeId node, const Index& index) const {
   if (s_.lanes <= 1 || s_.stencil || s_.blocking || !s_.domain.scans.empty()) return false;
   const auto origin = origin_of(node, index);
   if (!origin) return false;
-  if (s_.flattened && s_.domain.pointwise() && lies_as_axes(flat_offset(graph_.at(node), index))) return false;
+  if (s_.flattened && s_.domain.pointwise() && lies_as_axes(*origin + lane())) return false;
   return !is_multiple_of_lanes(*origin - begin_);
 }
 

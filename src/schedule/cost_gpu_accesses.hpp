@@ -38,6 +38,8 @@ class GpuAccesses {
  private:
   const Graph& graph_;
   const Schedule& s_;
+  int64_t extent_of(Symbol window) const;  // its elements along an axis
+  IntExpr lane() const;                    // the variable of the vector axis, which there is
   // The place of an access, less the lanes' own variable, where neighbours follow each other.
   std::optional<IntExpr> origin_of(NodeId node, const Index& index) const;
   bool is_multiple_of_lanes(const IntExpr& origin) const;
