@@ -238,7 +238,7 @@ IntExpr IntExpr::substitute(const std::map<Symbol, IntExpr>& replacements, const
   return recombine(result);
 }
 
-static int64_t floor_quotient(int64_t a, int64_t b) {
+int64_t floor_quotient(int64_t a, int64_t b) {
   if (b == 0) return 0;  // only an empty array divides by its size, and then nothing is read
   if (b == -1) return checked_mul(a, -1);
   return a / b - (a % b != 0 && (a < 0) != (b < 0));

@@ -23,6 +23,10 @@ namespace smelt {
 
 class Ranges;
 
+// Rounded down; 0 where b is.
+int64_t floor_quotient(int64_t a, int64_t b);
+inline int64_t floor_remainder(int64_t a, int64_t b) { return a - floor_quotient(a, b) * b; }
+
 class IntExpr {
  public:
   struct Atom;

@@ -203,7 +203,7 @@ class BoundedInterpreter {
 
   // Whether an f32 is a bf16, or a float of 8 bits, that was widened.
   bool was_bf16(NodeId id) const {
-    while (is_view(graph_.at(id).kind)) id = graph_.at(id).args[0];
+    id = behind_views(graph_, id);
     const Node& cast = graph_.at(id);
     return cast.kind == NodeKind::Cast && cast.dtype == DType::F32 &&
            (graph_.at(cast.args[0]).dtype == DType::BF16 || is_f8(graph_.at(cast.args[0]).dtype));
@@ -211,11 +211,11 @@ class BoundedInterpreter {
   // How far matrix units round a factor that operations of f16 or bf16 make, which is f32 elsewhere
   // (docs/numerics.md).
   double rounding_of(NodeId id) const {
-    while (is_view(graph_.at(id).kind)) id = graph_.at(id).args[0];
+    id = behind_views(graph_, id);
     const Node& cast = graph_.at(id);
     if (cast.kind != NodeKind::Cast || cast.dtype != DType::F32) return 0;
     NodeId from = cast.args[0];
-    while (is_view(graph_.at(from).kind)) from = graph_.at(from).args[0];
+    from = behind_views(graph_, from);
     const DType half = graph_.at(from).dtype;
     if (graph_.at(from).kind != NodeKind::Elementwise || !is_half(half)) return 0;
     return float_format(half).epsilon();
@@ -308,7 +308,7 @@ class BoundedInterpreter {
     const Node& scaled = graph_.at(cast.args[0]);
     if (scaled.kind != NodeKind::Elementwise || (scaled.op != Op::Mul && scaled.op != Op::Div)) return false;
     return std::any_of(scaled.args.begin(), scaled.args.end(), [&](NodeId arg) {
-      while (is_view(graph_.at(arg).kind)) arg = graph_.at(arg).args[0];
+      arg = behind_views(graph_, arg);
       return graph_.at(arg).kind == NodeKind::Elementwise && graph_.at(arg).op == Op::Exp;
     });
   }

@@ -165,6 +165,11 @@ struct Graph {
   std::vector<Symbol> size_symbols() const;  // of the inputs' shapes, in order of appearance
 };
 
+// The node that a chain of views shows, which may be `id` itself.
+inline NodeId behind_views(const Graph& graph, NodeId id) {
+  while (is_view(graph.at(id).kind)) id = graph.at(id).args[0];
+  return id;
+}
 // Elements between neighbours along each dimension, where the value lies in memory: the steps of an
 // input that has them, else row-major.
 Shape strides_of(const Node& node);

@@ -76,7 +76,7 @@ class ProductsInBf16 : GraphCopy {
 
   // Whether bf16 holds its values.
   bool is_exact(NodeId id) const {
-    while (is_view(from_.at(id).kind)) id = from_.at(id).args[0];
+    id = behind_views(from_, id);
     if (from_.at(id).kind != NodeKind::Cast) return false;
     const DType narrow = from_.at(from_.at(id).args[0]).dtype;
     return narrow == DType::BF16 || is_f8(narrow);

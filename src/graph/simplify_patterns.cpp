@@ -39,9 +39,6 @@ std::optional<Pattern> in_multiples(const Pattern& p, int64_t n) {
   return repeated(p, static_cast<size_t>(n / std::gcd(n, p.step)));
 }
 
-int64_t quotient(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-int64_t remainder(int64_t a, int64_t b) { return a - quotient(a, b) * b; }
-
 std::optional<Pattern> added(const Pattern& a, const Pattern& b, int64_t sign) {
   const size_t both = std::lcm(a.first.size(), b.first.size());
   auto x = repeated(a, both / a.first.size());
@@ -71,8 +68,8 @@ std::optional<Pattern> with_constant(Op op, const Pattern& p, int64_t c) {
   auto made = in_multiples(p, unit);
   if (!made) return std::nullopt;
   for (int64_t& first : made->first) {
-    const int64_t low = remainder(first, unit);
-    if (op == Op::FloorDiv) first = quotient(first, unit);
+    const int64_t low = floor_remainder(first, unit);
+    if (op == Op::FloorDiv) first = floor_quotient(first, unit);
     if (op == Op::Mod) first = low;
     if (op == Op::And) first = low & c;
     if (op == Op::Or) first += (low | c) - low;

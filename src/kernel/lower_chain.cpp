@@ -169,7 +169,7 @@ PairAt ChainLowering::place_pair(const Fragment& f, const Tile& tile, Placement&
 namespace {
 
 std::optional<double> constant_at(const Graph& graph, NodeId id) {
-  while (is_view(graph.at(id).kind)) id = graph.at(id).args[0];
+  id = behind_views(graph, id);
   const Node& node = graph.at(id);
   return node.kind == NodeKind::Constant && is_float(node.dtype) ? std::optional(node.constant.as_double())
                                                                  : std::nullopt;

@@ -63,7 +63,7 @@ void ScatterLowering::copy_to(const Scattered& s, int param, const std::function
 
 // Small constants, of which a workgroup never sees so many that their sum leaves 32 bits.
 static bool counts(const Graph& graph, NodeId updates) {
-  while (is_view(graph.at(updates).kind)) updates = graph.at(updates).args[0];
+  updates = behind_views(graph, updates);
   const Node& node = graph.at(updates);
   return node.kind == NodeKind::Constant && is_int(node.dtype) && std::abs(node.constant.as_double()) <= 16;
 }

@@ -137,7 +137,7 @@ class Planner {
       const auto moment = schedule::moment(parts_.graph(), id);
       if (!moment) continue;
       for (NodeId value : moment->of_rows()) {
-        while (is_view(parts_.graph().at(value).kind)) value = parts_.graph().at(value).args[0];
+        value = behind_views(parts_.graph(), value);
         if (!parts_.computing(value)) continue;
         const int a = parts_.group_of(value), b = parts_.group_of(id);
         if (a != b && !parts_.groups().path_around(a, b) && !parts_.groups().path_around(b, a)) merge_with_copies(a, b);

@@ -11,9 +11,7 @@
 namespace smelt::plan {
 namespace {
 
-int64_t quotient(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-int64_t quotient_up(int64_t a, int64_t b) { return -quotient(-a, b); }
-int64_t remainder(int64_t a, int64_t b) { return a - quotient(a, b) * b; }
+int64_t quotient_up(int64_t a, int64_t b) { return -floor_quotient(-a, b); }
 
 // What an axis goes along: a variable of the sum, elements of the image under a window, a phase of
 // its places, or its taps.
@@ -197,7 +195,7 @@ class Writer {
       return made;
     }
     int64_t offset = *window.offset.constant();
-    made.turn = remainder(-offset - 1, window.stride);
+    made.turn = floor_remainder(-offset - 1, window.stride);
     if (rotated) {
       made.front = made.turn;
       offset += std::exchange(made.turn, 0);
@@ -374,7 +372,7 @@ std::vector<Graph> forms_of(const Graph& graph, NodeId id, const TransposedSum& 
       all([](const TransposedSum::Window& w) { return w.stride == 1 || (w.dilation == 1 && w.offset.constant()); });
   const bool whole = apart && all([](const TransposedSum::Window& w) { return w.taps % w.stride == 0; });
   const bool turns = whole && std::any_of(sum.windows.begin(), sum.windows.end(), [](const auto& w) {
-                       return w.stride > 1 && remainder(-*w.offset.constant() - 1, w.stride) != 0;
+                       return w.stride > 1 && floor_remainder(-*w.offset.constant() - 1, w.stride) != 0;
                      });
   std::vector<Graph> forms;
   const auto add = [&](Graph form) {

@@ -46,8 +46,6 @@ std::optional<Quotient> quotient_of(const IntExpr& e, AtomKind kind) {
   return found;
 }
 
-int64_t remainder(int64_t a, int64_t b) { return ((a % b) + b) % b; }
-
 // Axes of a result that are read as two, of channels as groups and those in each: elements of the
 // inner one.
 using Splits = std::map<size_t, int64_t>;
@@ -188,7 +186,7 @@ class Finder {
   }
 
   bool is_zero(NodeId id) const {
-    while (is_view(graph_.at(id).kind)) id = graph_.at(id).args[0];
+    id = behind_views(graph_, id);
     const Node& node = graph_.at(id);
     return node.kind == NodeKind::Constant && convert(node.constant, DType::F64).f == 0;
   }
@@ -224,6 +222,14 @@ class Finder {
         coefficients[number->second] = term.coefficient;
       }
     return coefficients;
+  }
+
+  // What is left of e without its variables, of which these are the coefficients.
+  IntExpr without_variables(const IntExpr& e, const std::map<int, int64_t>& in) const {
+    IntExpr rest = e;
+    for (const auto& [symbol, v] : numbers_)
+      if (in.count(v)) rest = rest - IntExpr::symbol(symbol) * in.at(v);
+    return rest;
   }
 
   bool is_result(int v) const { return std::count(found_.result.begin(), found_.result.end(), v) > 0; }
@@ -263,11 +269,10 @@ class Finder {
     const auto in = linear(e);
     if (!in || in->empty()) return std::nullopt;
     TransposedSum::Dimension made{in_radix(*in)};
-    IntExpr elements = 1, counted = 0;
+    IntExpr elements = 1;
     for (const int v : made.variables) elements = elements * found_.extents[static_cast<size_t>(v)];
-    for (const auto& [symbol, v] : numbers_)
-      if (in->count(v)) counted = counted + IntExpr::symbol(symbol) * in->at(v);
-    return !made.variables.empty() && elements == extent && counted == e ? std::optional(made) : std::nullopt;
+    const bool is_whole = elements == extent && without_variables(e, *in).is(0);
+    return !made.variables.empty() && is_whole ? std::optional(made) : std::nullopt;
   }
 
   struct Along {
@@ -313,11 +318,9 @@ class Finder {
         const IntExpr apart = along[w].numerator - of->numerator;
         const auto in = linear(apart);
         if (!in || std::any_of(in->begin(), in->end(), [&](const auto& v) { return v.second % stride != 0; })) continue;
-        IntExpr constant = apart;
-        for (const auto& [symbol, v] : numbers_)
-          if (in->count(v)) constant = constant - IntExpr::symbol(symbol) * in->at(v);
+        const IntExpr constant = without_variables(apart, *in);
         if (!constant.constant() || !of->shift.constant()) continue;
-        along[w].column = remainder(*constant.constant() - *of->shift.constant(), stride);
+        along[w].column = floor_remainder(*constant.constant() - *of->shift.constant(), stride);
         along[w].aligned = found = true;
       }
       if (!found) return false;
@@ -363,10 +366,7 @@ class Finder {
       if (taps_.count(along[w].tap)) return false;
       window.taps = *found_.extents[taps].constant();
       window.dilation = std::abs(coefficient);
-      IntExpr rest = along[w].numerator;
-      for (const auto& [symbol, v] : numbers_)
-        if (in.count(v)) rest = rest - IntExpr::symbol(symbol) * in.at(v);
-      window.offset = IntExpr(along[w].column) - rest;
+      window.offset = IntExpr(along[w].column) - without_variables(along[w].numerator, in);
       if (coefficient < 0) window.offset = window.offset + IntExpr(window.dilation) * (window.taps - 1);
       taps_[along[w].tap] = {static_cast<int>(w), coefficient < 0};
     }
@@ -384,10 +384,8 @@ class Finder {
         const auto& [tap, coefficient] = *in->begin();
         const auto& [window, turned] = taps_.at(tap);
         const int64_t taps = found_.windows[static_cast<size_t>(window)].taps;
-        IntExpr rest = e;
-        for (const auto& [symbol, v] : numbers_)
-          if (v == tap) rest = rest - IntExpr::symbol(symbol) * coefficient;
-        if (!shape[d].is(taps) || std::abs(coefficient) != 1 || !rest.is(coefficient < 0 ? taps - 1 : 0)) return false;
+        const bool is_whole = without_variables(e, *in).is(coefficient < 0 ? taps - 1 : 0);
+        if (!shape[d].is(taps) || std::abs(coefficient) != 1 || !is_whole) return false;
         found_.weights.dimensions.push_back({{}, window, (coefficient < 0) != turned});
       } else if (auto dimension = plain(e, shape[d])) {
         found_.weights.dimensions.push_back(std::move(*dimension));

@@ -14,11 +14,6 @@ namespace {
 
 constexpr size_t kMostVisited = 256;  // nodes of what leads to weights
 
-NodeId behind_views(const Graph& graph, NodeId id) {
-  while (is_view(graph.at(id).kind)) id = graph.at(id).args[0];
-  return id;
-}
-
 bool is_elementwise(const Node& node, Op op) { return node.kind == NodeKind::Elementwise && node.op == op; }
 
 // A factor of halves that is multiplied in f32: the cast.

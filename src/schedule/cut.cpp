@@ -101,7 +101,7 @@ class CutFinder {
     return of_indices_[id] = found;
   }
   bool is_constant(NodeId id) const {
-    while (is_view(graph_.at(id).kind)) id = graph_.at(id).args[0];
+    id = behind_views(graph_, id);
     return graph_.at(id).kind == NodeKind::Constant;
   }
 

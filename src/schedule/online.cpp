@@ -3,13 +3,6 @@
 namespace smelt::schedule {
 namespace {
 
-// What a chain of views shows. The rows at hand are the same for all of a kernel, so that only the
-// value matters.
-NodeId behind_views(const Graph& graph, NodeId id) {
-  while (is_view(graph.at(id).kind)) id = graph.at(id).args[0];
-  return id;
-}
-
 const Node* elementwise(const Graph& graph, NodeId id, Op op) {
   const Node& node = graph.at(id);
   return node.kind == NodeKind::Elementwise && node.op == op ? &node : nullptr;

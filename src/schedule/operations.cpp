@@ -80,9 +80,7 @@ double default_cost(Op op, DType dtype) {
 
 // Whether an integer division is by one number, which becomes multiplications.
 static bool divides_by_constant(const Graph& graph, const Node& node) {
-  NodeId divisor = node.args[1];
-  while (is_view(graph.at(divisor).kind)) divisor = graph.at(divisor).args[0];
-  return graph.at(divisor).kind == NodeKind::Constant;
+  return graph.at(behind_views(graph, node.args[1])).kind == NodeKind::Constant;
 }
 
 // What a CPU takes for a division of integers: it divides by numbers that differ element by
