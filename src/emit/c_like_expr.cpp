@@ -128,7 +128,10 @@ std::string PhasePrinter::read_local(LocalId id) {
   // All lanes of a group have the value of its first one.
   if (vector_.grouped) return fmt::format("a{}[u * {}]", id, vector_.lanes);
   if (!local.used_outside || looped_) return fmt::format("a{}[n]", id);
-  return slots == 1 ? fmt::format("a{}[0]", id) : fmt::format("a{}[n & {}]", id, slots - 1);
+  const bool own_edge = own_edges_[static_cast<size_t>(id)];
+  if (own_edge && vector_.edge) return fmt::format("a{}[{}]", id, slots - 1);
+  const int lanes = slots - own_edge;
+  return lanes == 1 ? fmt::format("a{}[0]", id) : fmt::format("a{}[n & {}]", id, lanes - 1);
 }
 
 PhasePrinter::Place PhasePrinter::place(const Access& access) {

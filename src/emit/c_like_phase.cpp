@@ -24,6 +24,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, 
       looped_(kernel.dialect == kernel::Dialect::PlainThread),
       uses_(kernel, phase_),
       slots_(kernel.locals.size(), 0),
+      own_edges_(kernel.locals.size(), false),
       in_registers_(kernel.buffers.size(), false),
       known_(kernel.exprs.size()) {
   SMELT_CHECK(team_.threads > 0, "kernel {} has no threads: it was not scheduled for a GPU", kernel.name);
@@ -74,12 +75,14 @@ void PhasePrinter::settle_locals() {
     // element went to are neutral.
     if (local.used_outside && !local.combined)
       for (const Loop* loop : local.readers) most = std::max(most, shape_of(*loop).count());
-    if (local.per_column)
+    if (local.per_column) {
       slots_[id] = shape_of(**local.vectors.begin()).lanes;
-    else if (local.used_outside)
-      slots_[id] = looped_ ? most : kernel::accumulator_lanes(most, 1);
-    else if (kernel_.locals[id].is_mutable || local.blocks.size() > 1)
+    } else if (local.used_outside) {
+      own_edges_[id] = local.finds && edge && !looped_;
+      slots_[id] = (looped_ ? most : kernel::accumulator_lanes(most, 1)) + own_edges_[id];
+    } else if (kernel_.locals[id].is_mutable || local.blocks.size() > 1) {
       slots_[id] = most + edge;
+    }
   }
 }
 
@@ -143,8 +146,10 @@ void PhasePrinter::declare() {
       line("const {} {} = {};", type_of(p.dtype), name, from_memory(p.dtype, name + "_"));
   }
   for (size_t id = 0; id < slots_.size(); ++id) {
-    const std::string type = type_of(kernel_.locals[id].dtype);
+    const DType dtype = kernel_.locals[id].dtype;
     const kernel::LocalUses& local = uses_.locals[id];
+    // A register has 32 bits: what is narrower would be extended after every assignment.
+    const std::string type = is_int(dtype) && size_of(dtype) < 4 && local.combined && !looped_ ? "int" : type_of(dtype);
     if (slots_[id]) line("{} a{}[{}];", type, id, slots_[id]);
     if (kernel_.locals[id].is_mutable && (local.vectors.empty() || local.used_outside || local.of_element))
       line("{} v{};", type, id);

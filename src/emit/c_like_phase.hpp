@@ -133,6 +133,7 @@ class PhasePrinter {
   void grid(const Loop& s);
   void let(const Let& s);
   void assign(const Assign& s);
+  std::string plain_extreme(const Assign& s);
   void store(const Store& s);
   void conditional(const If& s);
   // c_like_matrix.cpp
@@ -335,7 +336,8 @@ class PhasePrinter {
   std::string ending_;                 // what the last workgroup does
   UsedHelpers used_;                   // wherever a call of a helper is spelled
   int indent_ = 1;
-  std::vector<int> slots_;          // of locals: one value per lane; 0: one for the team, or a name inside its block
+  std::vector<int> slots_;       // of locals: one value per lane; 0: one for the team, or a name inside its block
+  std::vector<bool> own_edges_;  // of these, whose last value is that of what the thread takes from the ends of a row
   std::vector<bool> in_registers_;  // scratch buffers
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;

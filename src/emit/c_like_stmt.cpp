@@ -91,8 +91,29 @@ void PhasePrinter::let(const Let& s) {
   forget(s.local);
 }
 
+// The larger (smaller) of an accumulator and an element as it is in memory, as an operator that the
+// compiler sees through and joins with the next one: no operand of it is the negative of something
+// (ptx_text.hpp). Empty where it is not that.
+std::string PhasePrinter::plain_extreme(const Assign& s) {
+  const Expr& e = kernel_.at(s.value);
+  const auto* extreme = e.get_if<Apply>();
+  if (!vector_.loop || !extreme || (extreme->op != Op::Max && extreme->op != Op::Min) || !is_int(e.dtype) ||
+      size_of(e.dtype) > (is_signed_int(e.dtype) ? 4 : 2))
+    return "";
+  const auto* read = kernel_.at(extreme->args[0]).get_if<ReadLocal>();
+  if (!read || read->local != s.local) return "";
+  ExprId element = extreme->args[1];
+  for (const auto* cast = kernel_.at(element).get_if<Cast>(); cast && is_int(kernel_.at(cast->x).dtype);
+       cast = kernel_.at(element).get_if<Cast>())
+    element = cast->x;
+  if (!kernel_.at(element).is<Load>()) return "";
+  return fmt::format("{}({}, {})", used_(extreme->op == Op::Max ? "maximum_of_small" : "minimum_of_small"),
+                     read_local(s.local), value(extreme->args[1]));
+}
+
 void PhasePrinter::assign(const Assign& s) {
-  const std::string text = value(s.value);
+  std::string text = plain_extreme(s);
+  if (text.empty()) text = value(s.value);
   const int slots = slots_[static_cast<size_t>(s.local)];
   if (vector_.loop) {
     line("{} = {};", read_local(s.local), text);

@@ -359,8 +359,11 @@ SMELT_INLINE float square_root(float x) {
   return y;
 })"},
       {{"sine"}, R"(SMELT_INLINE float sine(float x) { return sinf(x); })"},
+      {{"sine"}, R"(SMELT_INLINE double sine(double x) { return sin(x); })"},
       {{"cosine"}, R"(SMELT_INLINE float cosine(float x) { return cosf(x); })"},
+      {{"cosine"}, R"(SMELT_INLINE double cosine(double x) { return cos(x); })"},
       {{"tangent"}, R"(SMELT_INLINE float tangent(float x) { return tanf(x); })"},
+      {{"tangent"}, R"(SMELT_INLINE double tangent(double x) { return tan(x); })"},
       {{"far_remainder"},
        R"(// Long code, for what is rare: once for all elements of a thread.
 __device__ __noinline__ float far_remainder(float x, float b) { return fmodf(x, b); })"},

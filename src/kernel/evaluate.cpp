@@ -10,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "kernel/conditions.hpp"
+#include "kernel/value.hpp"
 #include "schedule/computing.hpp"
 #include "schedule/domain.hpp"
 
@@ -55,7 +56,7 @@ int Evaluator::output_param(NodeId id) {
 void Evaluator::enter(std::vector<Stmt>* block, const Ranges* ranges) {
   block_ = block;
   ranges_ = *ranges;
-  guard_ = kNoExpr;
+  guard_ = everywhere_ = kNoExpr;
   known_ = {};
   integers_.forget();
 }
@@ -212,7 +213,7 @@ ExprId Evaluator::drawn(const Node& node, const Index& index) {
 
 ExprId Evaluator::load(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
-  if (redirect_ && guard_ == kNoExpr)
+  if (redirect_ && guard_ == everywhere_)
     if (auto staged = redirect_(id, index)) return builder_.load(*staged);
   const ExprId other = guard_ == kNoExpr ? kNoExpr : builder_.constant(Scalar::of_int(compute_type(node.dtype), 0));
   return builder_.load({false, input_param(id), inside(id, index)}, guard_, other);
@@ -329,9 +330,32 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
 ExprId Evaluator::gathered(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
   const IntExpr extent = graph_.at(node.args[0]).shape[static_cast<size_t>(node.axes[0])];
-  const ExprId row = row_of(id, node.args[1], schedule::gather_indices_index(graph_, node, index), extent);
-  report_row(id, row, extent);
-  return value(node.args[0], schedule::gather_data_index(graph_, node, index, as_index(row, extent)));
+  const Index at = schedule::gather_indices_index(graph_, node, index);
+  std::optional<IntExpr> place = reported_place(id, value(node.args[1], at), extent);
+  if (!place) {
+    const ExprId row = row_of(id, node.args[1], at, extent);
+    report_row(id, row, extent);
+    place = as_index(row, extent);
+  }
+  return value(node.args[0], schedule::gather_data_index(graph_, node, index, *place));
+}
+
+// On a GPU, which has no instructions of 64 bits: one addition and one comparison report an index,
+// and what is not reported is the same in 32 bits.
+std::optional<IntExpr> Evaluator::reported_place(NodeId gather, ExprId raw, const IntExpr& extent) {
+  constexpr int64_t kMostRows = 1 << 30;
+  const DType t = builder_.dtype(raw);
+  const int64_t rows = extent.constant().value_or(0);
+  if (!builder_.on_gpu() || graph_.at(gather).gather != GatherMode::Check || (t != DType::I64 && t != DType::I32) ||
+      rows <= 0 || rows > kMostRows || anywhere_.of(raw).low >= 0)
+    return std::nullopt;
+  const Val index{&builder_, raw}, beyond = index + like(index, rows);
+  const DType bits = t == DType::I64 ? DType::U64 : DType::U32;
+  report_where((bitcast(beyond, bits) >= like(bitcast(beyond, bits), 2 * rows)).id, code_of(gather));
+  const Val low{&builder_, builder_.cast(raw, DType::I32, true)};
+  const Val place = bitcast(select(low < like(low, 0), low + like(low, rows), low), DType::U32);
+  const Val inside = place.apply(Op::Min, {place.id, like(place, rows - 1).id});
+  return known_index(cast(inside, DType::I64).id, extent);
 }
 
 ExprId Evaluator::row_of(NodeId id, NodeId indices, const Index& at, const IntExpr& extent) {

@@ -51,7 +51,9 @@ class Evaluator {
 
   // From here on values are needed only where these hold, and nothing is read elsewhere: that as a
   // bool, kNoExpr if always.
-  ExprId only_where(const std::vector<schedule::Guard>& guards) { return guard_ = guard_condition(guards); }
+  ExprId only_where(const std::vector<schedule::Guard>& guards) {
+    return guard_ = everywhere_ = guard_condition(guards);
+  }
 
   // From here on, indices that are not proved inside their array by the ranges alone are clamped to
   // it; one that was outside after all is reported as an error of smelt.
@@ -69,7 +71,7 @@ class Evaluator {
   IntExpr known_index(ExprId value, const IntExpr& extent);  // the same of a value that needs no clamp
   const Ranges& ranges() const { return ranges_; }
   // From here on values are needed only where this bool is true; kNoExpr: everywhere.
-  void only_where(ExprId condition) { guard_ = condition; }
+  void only_where(ExprId condition) { guard_ = everywhere_ = condition; }
 
   // What a reduction of this group is worth inside the current block.
   void set_reduction(NodeId id, ExprId value) { reductions_[id] = value; }
@@ -87,6 +89,7 @@ class Evaluator {
   ExprId drawn(const Node& node, const Index& index);
   ExprId joined(const Node& node, const Index& index);
   ExprId gathered(NodeId id, const Index& index);
+  std::optional<IntExpr> reported_place(NodeId gather, ExprId raw, const IntExpr& extent);
   ExprId not_negative(const IntExpr& e);
   // evaluate_local.cpp
   struct Extreme {
@@ -119,8 +122,8 @@ class Evaluator {
   Known ready_;
   ScanAt scan_;
   bool clamp_ = false;
-  ExprId guard_ = kNoExpr;
-  int64_t repeated_ = 1;  // how often what is evaluated now is in the kernel
+  ExprId guard_ = kNoExpr, everywhere_ = kNoExpr;  // where a value is needed; where any is
+  int64_t repeated_ = 1;                           // how often what is evaluated now is in the kernel
   struct InBlock {
     std::unordered_map<std::string, ExprId> values;
     std::map<ExprId, std::pair<IntExpr, IntExpr>> places;  // of values as indices: the extent, and the name

@@ -1,6 +1,7 @@
 #include "kernel/hoist.hpp"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -8,6 +9,7 @@
 #include "kernel/invariants.hpp"
 #include "kernel/nest.hpp"
 #include "kernel/rewrite.hpp"
+#include "kernel/share_divisors.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
@@ -17,6 +19,9 @@ namespace {
 // it counts; registers for what is read.
 constexpr int kWorthALane = 3, kLoad = 4;
 constexpr size_t kMostRead = 16;
+// Elements of a thread that are worth finding the inverse of what they are divided by.
+constexpr int64_t kWorthInverse = 4;
+constexpr int kMostDivided = 4;  // lanes that have such an inverse each
 
 class Hoist {
  public:
@@ -26,7 +31,15 @@ class Hoist {
   }
 
   bool run() {
-    for (Phase& phase : kernel_.phases) block(phase.body, phase.team.threads);
+    for (Phase& phase : kernel_.phases) {
+      stored_.clear();
+      for_each_stmt(phase.body, [&](const Stmt& s) {
+        visit_accesses(kernel_, s, [&](const Access& access, bool stored) {
+          if (stored && !access.scratch) stored_.insert(access.array);
+        });
+      });
+      block(phase.body, phase.team.threads);
+    }
     return moved_;
   }
 
@@ -63,25 +76,25 @@ class Hoist {
   std::vector<Stmt> out_of(Loop& loop, int threads) {
     bool plain = true;
     std::unordered_set<LocalId> given;
-    std::vector<ExprId> roots;
     for_each_stmt(loop.body, [&](const Stmt& s) {
-      plain = plain && !s.is<Loop>() && !s.is<Scan>() && !s.is<Each>();
+      plain = plain && !s.is<Loop>() && !s.is<Each>();
       if (const auto local = given_by(s)) given.insert(*local);
-      for_each_expression(s, [&](ExprId root) { roots.push_back(root); });
+      if (const auto* scan = s.get_if<Scan>()) given.insert(scan->carry);
     });
     if (!plain) return {};
     std::vector<Stmt> lets;
-    hoist(loop, invariants(roots, given, 0, nullptr),
+    const auto known = loop.extent.constant();
+    const int64_t of_thread = threads == 0 ? 0 : known ? (*known + threads - 1) / threads : loop.lanes * loop.unroll;
+    if (of_thread >= kWorthInverse) moved_ |= share_divisors(kernel_, loop, same_in(loop, given, 0, nullptr));
+    hoist(loop, invariants(loop, given, 0, nullptr),
           [&](LocalId local, ExprId value) { lets.push_back(let(local, value)); });
     const int64_t step = int64_t{threads} * loop.lanes;
-    if (!loop.columns || threads == 0 || loop.extent.constant().value_or(step + 1) <= step) return lets;
-    // The lets are read by now.
-    roots.clear();
-    for_each_stmt(loop.body,
-                  [&](const Stmt& s) { for_each_expression(s, [&](ExprId root) { roots.push_back(root); }); });
+    if (!loop.columns || threads == 0 || known.value_or(INT64_MAX) <= step) return lets;
+    if (loop.lanes <= kMostDivided && known.value_or(INT64_MAX) / step >= kWorthInverse)
+      moved_ |= share_divisors(kernel_, loop, same_in(loop, given, loop.columns, nullptr));
     // Nothing is stored meanwhile, and what is read is there whether there are elements or not.
     const Loop* reads = std::all_of(loop.body.begin(), loop.body.end(), computes) ? &loop : nullptr;
-    std::vector<ExprId> of_columns = invariants(roots, given, loop.columns, reads);
+    std::vector<ExprId> of_columns = invariants(loop, given, loop.columns, reads);
     std::erase_if(of_columns, [&](ExprId id) { return operations(id) < kWorthALane; });
     if (of_columns.size() * static_cast<size_t>(loop.lanes) > kMostRead)
       std::erase_if(of_columns, [&](ExprId id) { return reads_arrays(id); });
@@ -151,31 +164,58 @@ class Hoist {
     return true;
   }
 
-  // The largest expressions that are the same for all elements, or for those of a column, in order.
-  // Leaves stay.
-  // With `reads`, what that loop reads at its columns from arrays counts too.
-  std::vector<ExprId> invariants(const std::vector<ExprId>& roots, const std::unordered_set<LocalId>& given,
-                                 int columns, const Loop* reads) const {
-    const auto is_read = [&](const Expr& e) {
-      const auto* load = e.get_if<Load>();
-      return reads && load && load->mask == kNoExpr && !load->access.scratch &&
-             std::all_of(load->access.index.begin(), load->access.index.end(),
-                         [&](const IntExpr& i) { return is_of_column(i, *reads); });
-    };
-    const std::unordered_map<ExprId, bool> same =
-        same_below(kernel_, roots, [&](const Expr& e) { return is_read(e) || is_same(e, given, columns); });
+  static std::vector<ExprId> roots_of(const Loop& loop) {
+    std::vector<ExprId> roots;
+    for_each_stmt(loop.body,
+                  [&](const Stmt& s) { for_each_expression(s, [&](ExprId root) { roots.push_back(root); }); });
+    return roots;
+  }
+
+  // Whether `reads` has one value of it for all elements of a column.
+  static bool is_read(const Expr& e, const Loop* reads) {
+    const auto* load = e.get_if<Load>();
+    return reads && load && load->mask == kNoExpr && !load->access.scratch &&
+           std::all_of(load->access.index.begin(), load->access.index.end(),
+                       [&](const IntExpr& i) { return is_of_column(i, *reads); });
+  }
+
+  // Which expressions are the same for all elements, or for those of a column. With `reads`, what
+  // that loop reads at its columns from arrays counts too.
+  std::unordered_map<ExprId, bool> same_in(const Loop& loop, const std::unordered_set<LocalId>& given, int columns,
+                                           const Loop* reads) const {
+    return same_below(kernel_, roots_of(loop), [&](const Expr& e) {
+      return is_read(e, reads) || is_same(e, given, columns) || (columns == 0 && is_one_element(e, loop));
+    });
+  }
+
+  // The largest of those, in order. Leaves stay.
+  std::vector<ExprId> invariants(const Loop& loop, const std::unordered_set<LocalId>& given, int columns,
+                                 const Loop* reads) const {
+    const std::unordered_map<ExprId, bool> same = same_in(loop, given, columns, reads);
     std::vector<ExprId> found;
-    visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
+    visit_below(kernel_, roots_of(loop), [&](ExprId id, const Expr& e) {
       if (!same.at(id)) return true;
-      if (!operands(e).empty() || is_read(e)) found.push_back(id);
+      if (!operands(e).empty() || is_read(e, reads)) found.push_back(id);
       return false;
     });
     std::sort(found.begin(), found.end());
     return found;
   }
 
-  // Constants, scalars, and locals of the team or of the columns; positions and what is read from
-  // arrays stay where they are.
+  // Whether all elements read one, of an array that nothing is stored to, which is there: always,
+  // or as the loop has elements.
+  bool is_one_element(const Expr& e, const Loop& loop) const {
+    const auto* load = e.get_if<Load>();
+    if (!load || load->mask != kNoExpr || load->access.scratch || stored_.count(load->access.array)) return false;
+    if (!kernel_.fragments.empty()) return false;  // pipelines multiply what loops alone compute
+    const Shape& dims = kernel_.params[static_cast<size_t>(load->access.array)].dims;
+    const bool always = count(dims).constant().value_or(0) == 1 || loop.extent.constant().value_or(0) > 0;
+    return always && std::none_of(load->access.index.begin(), load->access.index.end(), [&](const IntExpr& i) {
+             return i.any_symbol([&](const Symbol& s) { return s == loop.var || s.is_local(); });
+           });
+  }
+
+  // Constants, scalars, and locals of the team or of the columns; positions stay where they are.
   bool is_same(const Expr& e, const std::unordered_set<LocalId>& given, int columns) const {
     return e.match([](const Const&) { return true; }, [](const Cast&) { return true; },
                    [](const Bitcast&) { return true; }, [](const Apply&) { return true; },
@@ -192,6 +232,7 @@ class Hoist {
   Kernel& kernel_;
   std::unordered_set<LocalId> in_lanes_, combined_;
   std::unordered_map<LocalId, int> column_locals_;  // that have a value for each of so many columns
+  std::set<int> stored_;                            // arrays, by the phase at hand
   bool moved_ = false;
 };
 

@@ -148,9 +148,9 @@ enum class RawOp : uint8_t {
   InverseRoot,
   Root,
   SaturatedFma,
-  Sine,  // at most 2 ULP, of any x (CUDA C++ Programming Guide, mathematical functions)
+  Sine,  // f32 or f64: at most 2 ULP, of any x (CUDA C++ Programming Guide, mathematical functions)
   Cosine,
-  Tangent,             // the same, at most 4 ULP
+  Tangent,             // the same, at most 4 ULP of f32
   TruncatedRemainder,  // what Op::Fmod, Op::Mod and Op::FloorDiv say, in a branch of their own for large quotients
   FlooredRemainder,
   FlooredQuotient,

@@ -238,7 +238,9 @@ class EarlyLoads {
   bool groups_are_inside_or_outside(ExprId id, const Load& load, const Vector& vector) {
     const LoopShape& shape = vector.shape;
     if (!kernel_.is_zero(load.other)) return false;
-    if (shape.lanes == 1) return vector.loop.columns > 0;  // a group is one element
+    // A group is one element; in columns, tiles, or of few bytes, which leave too little under way.
+    if (shape.lanes == 1)
+      return vector.loop.columns > 0 || stores_to_scratch(vector.loop) || size_of(kernel_.dtype_of(load.access)) < 4;
     std::vector<IntExpr> when;
     if (shape.peeled || !may_require(vector.groups.same(load.mask, when), when, variant_)) return false;
     if (step_of(id, vector) <= 0) return false;

@@ -18,9 +18,11 @@
 
 namespace smelt::kernel {
 
-// A tile, or what there is of it at the end of an axis.
+// A tile, or what there is of it at the end of an axis. `cut`: a whole one, of which what lies
+// beyond an end is left out, since positions in the rest would take divisions by its own sides.
 struct Tile {
   Piece rows, columns;
+  bool cut = false;
 };
 
 namespace {
@@ -89,6 +91,12 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
   computing.ranges = main_pass.ranges;
   computing.place(rows.var, tile.rows.first + main_pass.outer);
   computing.place(columns.var, tile.columns.first + main_pass.inner);
+  const auto inside = [&](const Placement& at) {
+    std::vector<schedule::Guard> guards;
+    if (tile.cut)
+      for (const Axis* axis : {&rows, &columns}) guards.push_back({at.value_of.at(axis->var), axis->extent});
+    return guards;
+  };
   if (unit > 1) {
     reading.place(axes.back().var, read_pass.part);
     computing.place(axes.back().var, main_pass.part);
@@ -98,7 +106,9 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
     const auto [buffer, turned] = buffers[r];
     std::vector<Stmt> element;
     evaluator_.enter(&element, &reading.ranges);
+    evaluator_.only_where(inside(reading));
     const ExprId value = evaluator_.value(read.node, reading.at(read.index));
+    evaluator_.only_where(kNoExpr);
     element.push_back(
         builder_.store({true, buffer, {read_pass.outer, read_pass.inner * unit + read_pass.part}}, value));
     append(body, loops(Symbol::loop("y"), tile.columns.length, tile.rows.length, std::move(element)));
@@ -113,7 +123,7 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
       if (schedule_.staged[r].node == id && staged[r].first == index) return staged[r].second;
     return std::nullopt;
   });
-  std::vector<Stmt> element = elements(computing);
+  std::vector<Stmt> element = elements(computing, inside(computing));
   evaluator_.set_redirect(nullptr);
   append(body, loops(Symbol::loop("x"), tile.rows.length, tile.columns.length, std::move(element)));
   return body;
@@ -141,6 +151,9 @@ void PointwiseLowering::tiles() {
   grid.decode(placement);
   const Tile any{piece_at(placement, tr, rows.extent, down), piece_at(placement, tc, columns.extent, across)};
   const Tile whole{{any.rows.first, down}, {any.columns.first, across}};
+  // A tile of an axis of unknown length may have one row.
+  const bool even = rows.extent.constant() && columns.extent.constant();
+  const Tile ending = even ? Tile{whole.rows, whole.columns, true} : any;
 
   std::vector<std::pair<int, int>> buffers;
   for (const schedule::Read& read : schedule_.staged) {
@@ -153,8 +166,6 @@ void PointwiseLowering::tiles() {
   if (!on_gpu() || (divides(down, rows.extent) && divides(across, columns.extent))) {
     body = through_tile(any, placement, buffers);
   } else {
-    // A position in a tile that ends early takes a division by its size, for every element: few
-    // tiles do.
     const auto fits = [&](const IntExpr& first, int64_t side, const IntExpr& extent) {
       return builder_.apply(Op::Le, {builder_.index(first + side), builder_.index(extent)});
     };
@@ -162,7 +173,7 @@ void PointwiseLowering::tiles() {
         Op::And, {fits(any.rows.first, down, rows.extent), fits(any.columns.first, across, columns.extent)});
     const ExprId is_cut = builder_.apply(Op::Not, {is_whole});
     body.push_back(If{is_whole, through_tile(whole, placement, buffers)});
-    body.push_back(If{is_cut, through_tile(any, placement, buffers)});
+    body.push_back(If{is_cut, through_tile(ending, placement, buffers)});
   }
   add_phase(grid.extent(), std::move(body), down * across * unit);
 }

@@ -50,11 +50,13 @@ Kernel Lowering::run(bool clamp) {
   return std::move(kernel_);
 }
 
-std::vector<Stmt> Lowering::elements(const Placement& placement) {
+std::vector<Stmt> Lowering::elements(const Placement& placement, const std::vector<schedule::Guard>& inside) {
   std::vector<Stmt> body, stores;
   evaluator_.enter(&body, &placement.ranges);
+  const ExprId mask = evaluator_.only_where(inside);
   for (const StoredOutput& o : domain().outputs)
-    stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
+    stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), mask));
+  evaluator_.only_where(kNoExpr);
   append(body, std::move(stores));
   return body;
 }

@@ -51,7 +51,7 @@ class Lowering {
   // A value for a buffer where `inside` holds, which may be kNoExpr; else 0.
   ExprId or_zero(ExprId value, ExprId inside, int buffer);
   // The outputs of an element.
-  std::vector<Stmt> elements(const Placement& placement);
+  std::vector<Stmt> elements(const Placement& placement, const std::vector<schedule::Guard>& inside = {});
 
   const Graph& graph_;
   const schedule::Group& group_;

@@ -41,6 +41,7 @@ class SumsOfPhase {
   SumsOfPhase(Kernel& kernel, Phase& phase, std::set<LocalId> elsewhere)
       : kernel_(kernel),
         phase_(phase),
+        on_gpu_(kernel.dialect != Dialect::Portable),
         elsewhere_(std::move(elsewhere)),
         around_(kernel),
         ranges_(kernel),
@@ -133,7 +134,7 @@ class SumsOfPhase {
     if (const auto* let = s.get_if<Let>()) faulty_.insert(let->local);
     if (const auto* assigned = s.get_if<Assign>()) assign(*assigned);
     if (const auto* stored = s.get_if<Store>(); stored && stored->access.scratch) store(*stored);
-    if (const auto* scan = s.get_if<Scan>()) faulty_.insert({scan->local, scan->carry});
+    if (const auto* scanned = s.get_if<Scan>()) scan(*scanned);
     if (const auto* turn = s.get_if<Turn>()) faulty_.insert({~turn->buffer, ~turn->source});
     if (const auto* combined = s.get_if<Combine>()) {
       if (combined->op != Op::Add || combined->index_local >= 0)
@@ -143,6 +144,17 @@ class SumsOfPhase {
     visit_accesses(kernel_, s, [&](const Access& access, bool stored) {
       if (access.scratch && !stored && is_masked(s)) faulty_.insert(~access.array);
     });
+  }
+
+  // On a GPU, whose threads exchange the sums; lanes of a CPU would be widened one by one.
+  void scan(const Scan& s) {
+    if (!on_gpu_ || s.op != Op::Add || s.factor != kNoExpr || s.over_grid || !kernel_.is_zero(s.start)) {
+      faulty_.insert({s.local, s.carry});
+      return;
+    }
+    link(s.local, s.carry);
+    shared_.insert(s.carry);
+    adds_.push_back({s.carry, path_, now_, s.value, false});
   }
 
   // Whether something that it loads from scratch has a mask, and so another value.
@@ -234,7 +246,7 @@ class SumsOfPhase {
   std::optional<DType> narrowest(Key sum, const std::set<Key>& members, int below) {
     const bool shared = std::any_of(members.begin(), members.end(), [&](Key key) { return shared_.count(key) > 0; });
     Between total;
-    int width = 1;
+    int width = on_gpu_ ? 4 : 1;  // registers have 32 bits there
     for (const Add& add : adds_) {
       if (!is_of(add.sum, sum)) continue;
       const auto begins = first_path(add, sum, members);
@@ -308,11 +320,19 @@ class SumsOfPhase {
       auto* assigned = s.get_if<Assign>();
       auto* stored = s.get_if<Store>();
       auto* combined = s.get_if<Combine>();
+      auto* scanned = s.get_if<Scan>();
       if (assigned && types_.count(assigned->local)) {
         assigned->value = narrowed(*assigned, types_.at(assigned->local));
         assigned->local = locals_.at(assigned->local);
       } else if (stored && stored->access.scratch && types_.count(~stored->access.array)) {
         stored->value = narrowed(stored->value, types_.at(~stored->access.array));
+      } else if (scanned && types_.count(scanned->carry)) {
+        const DType type = types_.at(scanned->carry);
+        scanned->value = narrowed(scanned->value, type);
+        scanned->start = narrowed(scanned->start, type);
+        if (scanned->restarts != kNoExpr) scanned->restarts = rewriter_(scanned->restarts);
+        scanned->local = locals_.at(scanned->local);
+        scanned->carry = locals_.at(scanned->carry);
       } else {
         if (combined && types_.count(combined->local)) combined->local = locals_.at(combined->local);
         for_each_expression(s, [&](ExprId& id) { id = rewriter_(id); });
@@ -347,6 +367,7 @@ class SumsOfPhase {
 
   Kernel& kernel_;
   Phase& phase_;
+  const bool on_gpu_;
   const std::set<LocalId> elsewhere_;
   SymbolsAround around_;
   IntegerRanges ranges_;

@@ -39,7 +39,7 @@ constexpr Pass kPasses[] = {
     {"divide-by-multipliers", "sizes that indices are divided by get multipliers", kGpu, !kCpu, add_multipliers},
     {"hoist-invariants", "what all elements of a loop compute alike is computed before it", kGpu, !kCpu,
      hoist_invariants},
-    {"narrow-sums", "sums of integers that are known to be small are accumulated in narrower lanes", !kGpu, kCpu,
+    {"narrow-sums", "sums of integers that are known to be small are accumulated in narrower lanes", kGpu, kCpu,
      narrow_sums},
     {"split-grids", "rows that are joined by turns are taken together, each as what it is", !kGpu, kCpu, split_grids,
      kMayFail},

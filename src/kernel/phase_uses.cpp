@@ -196,7 +196,8 @@ void PhaseUses::block(const std::vector<Stmt>& body, const Loop* vector) {
         },
         [&](const Combine& combine) {
           for (const LocalId id : {combine.local, combine.index_local})
-            if (id >= 0) at(id).combined = true, at(id).per_column = combine.columns > 0;
+            if (id >= 0)
+              at(id).combined = true, at(id).per_column = combine.columns > 0, at(id).finds = combine.index_local >= 0;
         },
         [&](const Scan& scan) {
           note_local(scan.local, vector);

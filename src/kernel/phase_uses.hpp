@@ -23,6 +23,7 @@ struct LocalUses {
   std::set<const Loop*> readers;  // and those that read it
   bool used_outside = false;      // of Vector loops: an accumulator
   bool combined = false;          // uniform from then on
+  bool finds = false;             // a position, or what lies there, of which the first of equals counts
   bool per_column =
       false;  // of loops over columns: combined to one value for each column, or kept for each of a lane's
   bool of_element = false;  // PlainThread: every loop that reads it gives it a value first, element by element

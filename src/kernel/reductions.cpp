@@ -195,9 +195,10 @@ bool AccumulatorLowering::counts_in_blocks() const {
   return finds && !has_few_positions();
 }
 
-// A thread of a GPU may take the elements before the first aligned address last.
+// What a thread of a GPU takes from the ends of a row, after what lies between them, has an
+// accumulator of its own.
 bool AccumulatorLowering::positions_ascend() const {
-  if (on_gpu() || domain().reversed) return false;
+  if (domain().reversed) return false;
   const Axis* last = nullptr;
   for (const Axis& axis : domain().axes)
     if (axis.reduced) last = &axis;

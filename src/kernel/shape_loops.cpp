@@ -97,6 +97,10 @@ class Shaping {
     const int64_t step = threads * shape.count(), edges = shape.peeled ? shape.lanes - 1 : 0;
     const auto exact = loop.extent.constant(), bound = bound_of(loop.extent);
     shape.one_step = bound && *bound <= step + edges;
+    if (shape.one_step && !looped_) {  // no groups that no thread has
+      const int64_t groups = (*bound + threads * shape.lanes - 1) / (threads * shape.lanes);
+      shape.unroll = static_cast<int>(std::clamp<int64_t>(groups, 1, shape.unroll));
+    }
     shape.checked = shape.peeled || !(exact && *exact > 0 && *exact % step == 0);
     if (shape.one_step && exact)
       shape.inside = static_cast<int>(std::max<int64_t>(0, *exact - edges) / (threads * shape.lanes));

@@ -69,9 +69,9 @@ inline Val reciprocal(Val a) { return a.raw(RawOp::Reciprocal, DType::F32, {a.id
 inline Val quotient(Val a, Val b) { return a.raw(RawOp::Quotient, DType::F32, {a.id, b.id}); }
 inline Val inverse_root(Val a) { return a.raw(RawOp::InverseRoot, DType::F32, {a.id}); }
 inline Val root(Val a) { return a.raw(RawOp::Root, DType::F32, {a.id}); }
-inline Val sine(Val a) { return a.raw(RawOp::Sine, DType::F32, {a.id}); }
-inline Val cosine(Val a) { return a.raw(RawOp::Cosine, DType::F32, {a.id}); }
-inline Val tangent(Val a) { return a.raw(RawOp::Tangent, DType::F32, {a.id}); }
+inline Val sine(Val a) { return a.raw(RawOp::Sine, a.dtype(), {a.id}); }
+inline Val cosine(Val a) { return a.raw(RawOp::Cosine, a.dtype(), {a.id}); }
+inline Val tangent(Val a) { return a.raw(RawOp::Tangent, a.dtype(), {a.id}); }
 inline Val truncated_remainder(Val a, Val b) { return a.raw(RawOp::TruncatedRemainder, DType::F32, {a.id, b.id}); }
 inline Val floored_remainder(Val a, Val b) { return a.raw(RawOp::FlooredRemainder, DType::F32, {a.id, b.id}); }
 inline Val floored_quotient(Val a, Val b) { return a.raw(RawOp::FlooredQuotient, DType::F32, {a.id, b.id}); }

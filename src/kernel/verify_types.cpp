@@ -143,6 +143,8 @@ class Types {
     }
     if (e.op >= RawOp::PowerOfTwo) {
       need(kernel_.dialect != Dialect::Portable, "{} is an operation of GPUs", text(id));
+      const bool wide = e.op == RawOp::Sine || e.op == RawOp::Cosine || e.op == RawOp::Tangent;
+      if (wide && argument == DType::F64) return need_result(id, argument);
       for (ExprId arg : e.args) need_dtype(arg, DType::F32, "the operand of such an operation");
       return need_result(id, DType::F32);
     }

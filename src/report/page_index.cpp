@@ -63,7 +63,10 @@ std::optional<Scalar> PageIndices::value(kernel::ExprId id, int depth) const {
                    const Value x = value(cast.x, depth + 1);
                    return x ? Value(convert(*x, e.dtype, cast.wrap)) : Value();
                  },
-                 [&](const kernel::Bitcast&) -> Value { return std::nullopt; },
+                 [&](const kernel::Bitcast& bits) -> Value {
+                   const Value x = value(bits.x, depth + 1);
+                   return x && is_int(x->dtype) && is_int(e.dtype) ? Value(convert(*x, e.dtype, true)) : Value();
+                 },
                  [&](const kernel::Raw& raw) -> Value { return apply(raw, e.dtype, depth); },
                  [&](const kernel::Random&) -> Value { return std::nullopt; },
                  [&](const kernel::Load& load) -> Value {

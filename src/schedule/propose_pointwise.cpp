@@ -14,6 +14,9 @@ std::vector<Tuning> propose_pointwise(const Schedule& first) {
   if (first.lanes > 1) {
     tunings.push_back({.lanes = first.lanes / 2});
     tunings.push_back({.lanes = first.lanes / 2, .unroll = 2 * first.unroll});
+  } else if (first.unroll > 1) {  // elements of a byte or two, read one by one, leave few bytes under way
+    tunings.push_back({.lanes = 4, .unroll = 1});
+    tunings.push_back({.lanes = 4, .unroll = 2});
   }
   return tunings;
 }

@@ -57,6 +57,9 @@ std::vector<Row> rows() {
     for (const char* more : {"", ", causal=True"})
       rows.push_back({fmt::format("attention_{}{}", depth, *more ? "_causal" : ""),
                       attention(depth == 32 ? "f16" : "bf16", depth, more)});
+  rows.push_back({"attention_slopes", "input m: f32[16]\n" + attention("bf16", 128,
+                                                                       ", causal=True, mask=-m[:, None, None] * "
+                                                                       "f32(arange(4096)[:, None] - arange(4096))")});
   return rows;
 }
 

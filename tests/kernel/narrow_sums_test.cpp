@@ -59,6 +59,55 @@ TEST(NarrowSums, NoNarrowerThanTheSumOrTheElements) {
   EXPECT_EQ(type_of_rows(DType::I32, 2), DType::I64);
 }
 
+// Registers of a GPU have 32 bits: sums there are no narrower.
+TEST(NarrowSums, OnAGpu) {
+  const auto type_on_gpu = [](DType type, int64_t length) {
+    Sample s;
+    fill_rows(s, type, length);
+    s.kernel.dialect = Dialect::Gpu;
+    s.kernel.phases[0].team = {128, 128};
+    narrow_sums(s.kernel);
+    verify(s.kernel);
+    return s.kernel.locals[0].dtype;
+  };
+  EXPECT_EQ(type_on_gpu(DType::Bool, 255), DType::U32);
+  EXPECT_EQ(type_on_gpu(DType::I8, 256), DType::I32);
+  EXPECT_EQ(type_on_gpu(DType::U16, 65538), DType::I64);
+}
+
+// Running sums of rows of `length` elements.
+void fill_scan(Sample& s, DType type, int64_t length, bool with_factors = false) {
+  const int in = s.input(type, {8, length}), out = s.output(DType::I64, {8, length});
+  const LocalId carry = s.build.new_local(DType::I64, true), sum = s.build.new_local(DType::I64, false);
+  const ExprId x = s.build.cast(s.load(in, {g, i}), DType::I64);
+  s.phase(grid("g"_loop, 8,
+               {assign(carry, zero(s)),
+                vector("i"_loop, length,
+                       {scan(sum, Op::Add, carry, x, zero(s), false, kNoExpr, with_factors ? x : kNoExpr),
+                        store({false, out, {g, i}}, s.build.local(sum))},
+                       1)}));
+  s.kernel.phases[0].team = {128, 128};
+}
+
+TEST(NarrowSums, OfAScanOnAGpu) {
+  Sample s;
+  fill_scan(s, DType::Bool, 3000);
+  s.kernel.dialect = Dialect::Gpu;
+  EXPECT_TRUE(narrow_sums(s.kernel));
+  verify(s.kernel);
+  for (const Local& local : s.kernel.locals) EXPECT_EQ(local.dtype, DType::U32);
+  Sample cpu, wide, factors;
+  fill_scan(cpu, DType::Bool, 3000);
+  cpu.kernel.phases[0].team = {};
+  EXPECT_FALSE(narrow_sums(cpu.kernel));
+  fill_scan(wide, DType::I32, 3000);
+  wide.kernel.dialect = Dialect::Gpu;
+  EXPECT_FALSE(narrow_sums(wide.kernel));
+  fill_scan(factors, DType::Bool, 3000, true);
+  factors.kernel.dialect = Dialect::Gpu;
+  EXPECT_FALSE(narrow_sums(factors.kernel));
+}
+
 TEST(NarrowSums, NotOfRowsThatMayBeLong) {
   Sample s;
   s.size("N"_size);

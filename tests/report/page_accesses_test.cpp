@@ -247,7 +247,10 @@ TEST_F(PageAccesses, Gathers) {
 
 // Which of the tiles at the edges are full is a condition of the kernel.
 TEST_F(PageAccesses, TilesThatAreTransposed) {
-  check("input x: f32[130, 70]\nreturn x.T * 2\n", {noise_of(DType::F32, {130, 70})}, 0.1);  // not all are looked at
+  // The trace takes what a thread stores next for the same step as its neighbours', also where it
+  // has left one out.
+  check("input x: f32[130, 70]\nreturn x.T * 2\n", {noise_of(DType::F32, {130, 70})}, 0.2);
+  check("input x: f32[128, 64]\nreturn x.T * 2\n", {noise_of(DType::F32, {128, 64})}, 0.1);  // not all are looked at
   check("input x: f16[256, 128]\nreturn exp(x.T)\n", {noise_of(DType::F16, {256, 128})});
 }
 
