@@ -136,6 +136,26 @@ ExprId Builder::before_small(ExprId x) {
   return cast(x, DType::F32);
 }
 
+// What a cast to an integer may take as well: in u8(min(max(x, 0), 255)) it is x, since the cast
+// itself saturates there, in one instruction of a GPU.
+ExprId Builder::before_saturation(ExprId x, DType to) const {
+  for (;;) {
+    const auto* e = at(x).get_if<Apply>();
+    if (!e || (e->op != Op::Max && e->op != Op::Min)) return x;
+    const auto stays = [&](ExprId bound) {
+      const Scalar* number = constant_at(bound);
+      const double n = number ? number->as_double() : NAN;
+      return e->op == Op::Min ? n >= static_cast<double>(max_int(to)) : n <= static_cast<double>(min_int(to));
+    };
+    if (stays(e->args[1]))
+      x = e->args[0];
+    else if (stays(e->args[0]))
+      x = e->args[1];
+    else
+      return x;
+  }
+}
+
 ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   const DType from = dtype(x);
   if (is_small_float(to)) {
@@ -150,6 +170,7 @@ ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   }
   if (from == to) return x;
   if (const Scalar* known = constant_at(x)) return constant(convert(*known, to, wrap));
+  if (on_gpu() && is_int(to) && !wrap) x = before_saturation(x, to);
   const bool saturates = on_gpu() && from == DType::F32 && size_of(to) <= 4;  // one instruction there
   if (is_float(from) && is_int(to) && to != DType::U64 && !saturates) return saturate(x, to);
   return add({to, Cast{x, wrap}});

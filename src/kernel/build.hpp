@@ -54,6 +54,7 @@ class Builder {
   ExprId gelu_for_half(const std::vector<ExprId>& factors);
   ExprId without_factor(ExprId product, double factor) const;
   ExprId round_to_small(ExprId x, DType to);
+  ExprId before_saturation(ExprId x, DType to) const;
   ExprId saturate(ExprId x, DType to);
   ExprId extreme_of_constant(Op op, const std::vector<ExprId>& args);
   // What a float that is not NaN lies between.

@@ -67,6 +67,16 @@ TEST_F(EmulatedGpu, CountsOfWhatIsSmall) {
   }
 }
 
+TEST_F(EmulatedGpu, CastsOfClamps) {
+  for (const DType t : {DType::F32, DType::F64, DType::F16, DType::I32}) {
+    const std::string x = fmt::format("input x: {}[3001]\n", name_of(t));
+    const Tensor in = is_float(t) ? special_noise(t, {3001}, 40) : noise(t, {3001});
+    check(x + "return u8(clamp(x, 0, 255)), i8(clamp(x, -128, 127)), u8(clamp(x, 1, 254)), i16(minimum(x, 32767))\n",
+          {in});
+    check(x + "return u8(maximum(x, 0)), i8(maximum(x, -127)), i32(clamp(x, -100, 100))\n", {in});
+  }
+}
+
 TEST_F(EmulatedGpu, QuotientsByAStatistic) {
   for (const DType t : {DType::F32, DType::F64, DType::BF16})
     for (const int64_t length : {61, 1200, 5003}) {
