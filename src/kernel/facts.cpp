@@ -19,6 +19,7 @@ using Replacements = std::map<Symbol, IntExpr>;
 constexpr size_t kMaxFacts = 64;
 constexpr size_t kMaxConsequences = 24;
 constexpr size_t kMaxSteps = 60;
+constexpr int kMostParts = 6;  // minima, maxima and quotients inside each other
 
 // g * x + c >= 0 for integers says x + floor(c / g) >= 0.
 IntExpr without_common_factor(const IntExpr& e) {
@@ -76,8 +77,24 @@ std::vector<IntExpr::AtomPtr> common_factors(const IntExpr& e) {
   return below ? common : std::vector<IntExpr::AtomPtr>{};
 }
 
-// What else e >= 0 says: a quotient that is at least 1, a minimum or maximum that bounds both its
-// sides.
+// What e >= 0 says without a minimum, maximum or quotient in it: i < min(a, b) is i < a and i < b,
+// and i < a // b is (i + 1) * b <= a.
+std::vector<IntExpr> taken_apart(const IntExpr& e) {
+  std::vector<IntExpr> parts;
+  for (const auto& t : e.terms()) {
+    if (t.atoms.size() != 1 || std::abs(t.coefficient) != 1) continue;
+    const IntExpr::Atom& atom = *t.atoms[0];
+    const IntExpr rest = e - IntExpr::of_term(t);
+    if (atom.kind == (t.coefficient > 0 ? AtomKind::Min : AtomKind::Max))
+      for (const IntExpr& side : {atom.a, atom.b}) parts.push_back(rest + side * t.coefficient);
+    // a // b >= -rest, so a >= -rest * b; a // b <= rest, so a < (rest + 1) * b.
+    if (atom.kind == AtomKind::FloorDiv)
+      parts.push_back(t.coefficient > 0 ? atom.a + rest * atom.b : (rest + 1) * atom.b - 1 - atom.a);
+  }
+  return parts;
+}
+
+// What else e >= 0 says.
 void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int depth = 0) {
   if (e.constant() || depth > 4 || into.size() >= (depth > 0 ? kMaxConsequences : kMaxFacts)) return;
   if (std::find(into.begin(), into.end(), e) != into.end()) return;
@@ -89,36 +106,30 @@ void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int dep
       add_with_consequences(IntExpr::of_term({1, {factor}}) - 1, into, depth + 1);
       add_with_consequences(cofactor(e, factor) - 1, into, depth + 1);
     }
-  for (const auto& t : e.terms()) {
-    if (t.atoms.size() != 1 || (t.coefficient != 1 && t.coefficient != -1)) continue;
-    const IntExpr::Atom& atom = *t.atoms[0];
-    const IntExpr rest = e - IntExpr::of_term(t);
-    if (t.coefficient == -1) {
-      // a // b <= rest, so a < (rest + 1) * b.
-      if (atom.kind == AtomKind::FloorDiv) add_with_consequences((rest + 1) * atom.b - 1 - atom.a, into, depth + 1);
-      if (atom.kind == AtomKind::Max) {
-        add_with_consequences(rest - atom.a, into, depth + 1);
-        add_with_consequences(rest - atom.b, into, depth + 1);
-      }
-    } else if (atom.kind == AtomKind::Min) {
-      add_with_consequences(atom.a + rest, into, depth + 1);
-      add_with_consequences(atom.b + rest, into, depth + 1);
-    } else if (atom.kind == AtomKind::FloorDiv) {
-      // a // b >= -rest, so a >= -rest * b.
-      add_with_consequences(atom.a + rest * atom.b, into, depth + 1);
-    }
-  }
+  for (const IntExpr& part : taken_apart(e)) add_with_consequences(part, into, depth + 1);
 }
 
-// Sizes that must be >= 1 for e >= 0: with every symbol >= 0, one product outweighs all the rest,
-// so no factor of it is 0.
+// The parts of e are facts like e, not consequences, of which only so many are kept: the bound of
+// an innermost loop, which comes last, is often a minimum of quotients.
+void add_with_parts(const IntExpr& e, std::vector<IntExpr>& into, int depth = 0) {
+  if (e.constant() || depth > kMostParts) return;
+  add_with_consequences(e, into);
+  for (const IntExpr& part : taken_apart(e)) add_with_parts(part, into, depth + 1);
+}
+
+// Whether a product is not negative: of sizes, loop variables, remainders, quotients of sizes.
+bool never_negative(const IntExpr::Term& t) {
+  return std::all_of(t.atoms.begin(), t.atoms.end(), [](const IntExpr::AtomPtr& a) {
+    return a->symbol || a->kind == AtomKind::Mod || never_negative(*a);
+  });
+}
+
+// Sizes that must be >= 1 for e >= 0: one product outweighs all the rest, so no factor of it is 0.
 void positive_sizes(const IntExpr& e, std::set<Symbol>& into) {
   const IntExpr::Term* positive = nullptr;
   bool below = false;  // a negative constant
   for (const auto& t : e.terms()) {
-    if (t.coefficient < 0 &&
-        !std::all_of(t.atoms.begin(), t.atoms.end(), [](const auto& a) { return bool(a->symbol); }))
-      return;
+    if (t.coefficient < 0 && !never_negative(t)) return;
     if (t.coefficient > 0 && (positive || t.atoms.empty())) return;
     if (t.coefficient > 0) positive = &t;
     if (t.coefficient < 0 && t.atoms.empty()) below = true;
@@ -128,8 +139,7 @@ void positive_sizes(const IntExpr& e, std::set<Symbol>& into) {
       if (atom->symbol) into.insert(*atom->symbol);
 }
 
-// Where e >= 0 says size >= k: the size, and k. Whatever is taken from it is not negative: sizes,
-// loop variables, remainders.
+// Where e >= 0 says size >= k, since whatever is taken from it is not negative: the size, and k.
 std::optional<std::pair<Symbol, int64_t>> least_size(const IntExpr& e) {
   std::optional<std::pair<Symbol, int64_t>> least;
   int64_t constant = 0;
@@ -141,9 +151,7 @@ std::optional<std::pair<Symbol, int64_t>> least_size(const IntExpr& e) {
           t.coefficient == 1 && t.atoms.size() == 1 && t.atoms[0]->symbol && t.atoms[0]->symbol->is_size();
       if (least || !size) return std::nullopt;
       least = {*t.atoms[0]->symbol, 0};
-    } else if (!std::all_of(t.atoms.begin(), t.atoms.end(), [](const IntExpr::AtomPtr& a) {
-                 return a->symbol || a->kind == AtomKind::Mod || never_negative(*a);
-               })) {
+    } else if (!never_negative(t)) {
       return std::nullopt;
     }
   }
@@ -309,7 +317,7 @@ void Facts::add_range(Symbol symbol, const IntExpr& extent) {
 
 void Facts::add(const IntExpr& e) {
   if (auto c = e.constant(); c && *c < 0) impossible_ = true;
-  add_with_consequences(e, facts_);
+  add_with_parts(e, facts_);
   changed(e.str() + "; ");
 }
 

@@ -2,6 +2,7 @@
 #include "kernel/facts.hpp"
 #include "support/symbols.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,6 +46,26 @@ TEST(Facts, MinimaAndMaximaBoundBothSides) {
   EXPECT_FALSE(facts.proves(B - j - i));
   EXPECT_FALSE(facts.proves(i - 1));
   EXPECT_FALSE(facts.proves(C - 3 - i));
+}
+
+TEST(Facts, TheInnermostBoundIsTakenApartHoweverMuchIsKnown) {
+  for (const int known : {0, 4, 8, 12}) {
+    SCOPED_TRACE(known);
+    const IntExpr D = sym("D"_size);
+    Facts facts;
+    facts.add_range("i"_loop, C);
+    for (int n = 0; n < known; ++n)
+      facts.add(min(sym(Symbol::size(fmt::format("P{}", n))), sym(Symbol::size(fmt::format("Q{}", n)))) - n - 2);
+    facts.add(min(floordiv(2 * B - 2 * mod(i, 3) + 1, 4), min(floordiv(C - j, 3), C - 7)) - 1 - D);
+    facts.add(D - max(max(2, B - C), 3 - floordiv(B, 3)));
+    EXPECT_TRUE(facts.proves(B - mod(i, 3) - 2 - 2 * D));
+    EXPECT_TRUE(facts.proves(C - j - 3 - 3 * D));
+    EXPECT_TRUE(facts.proves(C - 8 - D));
+    EXPECT_TRUE(facts.proves(D - B + C));
+    EXPECT_FALSE(facts.proves(B - mod(i, 3) - 3 - 2 * D));
+    EXPECT_FALSE(facts.proves(C - j - 4 - 3 * D));
+    EXPECT_FALSE(facts.proves(D - 3));
+  }
 }
 
 TEST(Facts, WhatWasProvedIsKeptForPlacesWhereTheSameIsKnown) {
@@ -103,6 +124,28 @@ TEST(Facts, LaunchSizesByTheirValues) {
   EXPECT_TRUE(facts.proves(B - 1)) << "a chunk that runs is not empty";
   EXPECT_TRUE(facts.proves(sym("threads"_launch) * sym("chunk"_launch) - 1 - i * sym("chunk"_launch) - j));
   EXPECT_FALSE(facts.proves(B - 1 - i * sym("chunk"_launch) - j)) << "the last chunk may be shorter";
+}
+
+TEST(Facts, OffsetsInAnArrayOfMergedAxes) {
+  // Four rows at a time of a part of an axis, in arrays of which another axis may be merged in.
+  for (const int64_t inner : {1, 3, 8})
+    for (const int64_t rows : {1, 4}) {
+      SCOPED_TRACE(fmt::format("{} rows of {}", rows, inner));
+      const IntExpr parts = sym("parts"_launch), part = sym("part"_launch), N = sym("N"_size), g = sym("g"_loop),
+                    q = sym("q"_loop);
+      const IntExpr wanted = max(1, min(1024, ceildiv(N, 256)));
+      Facts facts({{"part"_launch, ceildiv(ceildiv(N, wanted), 4) * 4}, {"parts"_launch, ceildiv(N, part)}});
+      facts.add_range("g"_loop, parts * B * C);
+      facts.add_range("q"_loop, floordiv(min(part, N - part * mod(g, parts)), rows));
+      facts.add_range("i"_loop, inner);
+      const IntExpr row = part * mod(g, parts) + rows * q, outer = floordiv(g, parts);
+      for (int64_t r = 0; r < rows; ++r) {
+        const IntExpr offset =
+            ((floordiv(outer, C) * N + row + r) * C + mod(outer, C)) * inner + (inner > 1 ? i : IntExpr(0));
+        EXPECT_TRUE(facts.proves(B * C * N * inner - 1 - offset)) << r;
+        EXPECT_EQ(facts.proves(B * C * N * inner - 2 - offset), r < rows - 1) << r;
+      }
+    }
 }
 
 TEST(Facts, ProductsOfSizesThatAreNotSmall) {

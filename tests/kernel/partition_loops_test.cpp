@@ -2,7 +2,10 @@
 // that is wrong.
 #include "kernel/partition_loops.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "changes.hpp"
 #include "kernel/walk.hpp"
@@ -185,6 +188,45 @@ TEST(PartitionLoops, PiecesOfARow) {
   s.phase(grid("g"_loop, ceildiv(W, 4096),
                {vector("i"_loop, min(4096, W - 4096 * g), {store({false, out, {at}}, x)}, 16)}));
   EXPECT_EQ(changes(s.kernel, partition_loops).back(), "+ out2[4096*%g + %i] = in1[4096*%g + %i + 1]");
+}
+
+// As the factors of a convolution are packed: pairs of taps, at every `step`-th place of a padded
+// row, in pieces of rows; of mirrored rows without a mask.
+void fill_packed_taps(Sample& s, int64_t step, int64_t padding, bool mirrored) {
+  s.size("H"_size);
+  s.size("W"_size);
+  const IntExpr H = sym("H"_size), g = sym("g"_loop), p = sym("p"_loop), z = sym("z"_loop), w = sym("w"_loop);
+  const IntExpr places = floordiv(W - 1, step) + 1, pieces = ceildiv(places, 12), piece = 12 * mod(g, pieces);
+  const IntExpr row = 5 * floordiv(g, pieces) + z, rows_of_piece = min(5, H - 5 * floordiv(g, pieces));
+  const IntExpr taps_of_part = min(320, 630 - 320 * p), first = 320 * p + 2 * floordiv(taps_of_part, 2) + 2 * w;
+  const int in = s.input(DType::F32, {floordiv(H + 10, 11), 71, 14, W}), out = s.scratch(DType::F32, {5, 12});
+  const auto tap = [&](const IntExpr& n) {
+    const IntExpr at = step * i + step * piece + mod(n, 3) - padding, below = max(at, -1 - at);
+    const IntExpr plane = floordiv(floordiv(n, 3), 3), line = mod(row, 11) + mod(floordiv(n, 3), 3);
+    const std::vector<IntExpr> place{floordiv(row, 11), plane, line, mirrored ? min(below, 2 * W - 1 - below) : at};
+    return mirrored ? s.load(in, place) : s.load(in, place, s.both(s.at_least(at, 0), s.less(at, W)), s.f32(0));
+  };
+  const ExprId two = s.build.apply(Op::Add, {tap(first), tap(first + 1)});
+  const Stmt of_a_piece = vector("i"_loop, min(12, places - piece), {store({true, out, {z, i}}, two)}, 16);
+  const IntExpr pairs = ceildiv(taps_of_part, 2) - floordiv(taps_of_part, 2);
+  s.phase(grid(
+      "g"_loop, ceildiv(H, 5) * pieces,
+      {alloc(out), serial("p"_loop, 2, {serial("z"_loop, rows_of_piece, {serial("w"_loop, pairs, {of_a_piece})})})}));
+  s.kernel.assumptions.push_back(W - 3);
+}
+
+TEST(PartitionLoops, TapsAtEveryResidueOfPaddingAndStep) {
+  for (const bool mirrored : {false, true})
+    for (int64_t step = 1; step <= 4; ++step)
+      for (int64_t padding = 0; padding <= 2; ++padding) {
+        SCOPED_TRACE(fmt::format("step {}, padding {}{}", step, padding, mirrored ? ", mirrored" : ""));
+        Sample s;
+        fill_packed_taps(s, step, padding, mirrored);
+        changes(s.kernel, partition_loops);
+        const std::string text = print(s.kernel), interior = text.substr(std::min(text.find("inside"), text.size()));
+        EXPECT_NE(interior.find("scratch0[%z, %i] = in2["), std::string::npos) << text;
+        EXPECT_EQ(interior.find(" if "), std::string::npos) << text;
+      }
 }
 
 TEST(PartitionLoops, StepsOfSumsBeginWithTheLoop) {
