@@ -82,7 +82,7 @@ FusionGroup Partition::describe(const std::vector<NodeId>& own, const std::set<N
   std::set<NodeId> inside(own.begin(), own.end());
   for (NodeId id : inside) {
     const bool read_outside = std::any_of(consumers(id).begin(), consumers(id).end(), [&](NodeId c) {
-      return (!inside.count(c) && !copied_into(group_of(c), id)) || read_by_copy(c, id);
+      return (!inside.count(c) && !copied_into(group_of(c), id)) || read_by_copy(c, id, inside);
     });
     if (edges_.is_output[static_cast<size_t>(id)] || read_outside) group.outputs.push_back(id);
   }
@@ -294,9 +294,11 @@ std::vector<FusionGroup> Partition::described_groups() const {
   return groups;
 }
 
-bool Partition::read_by_copy(NodeId c, NodeId id) const {
+bool Partition::read_by_copy(NodeId c, NodeId id, const std::set<NodeId>& inside) const {
   const std::set<int>& all = copiers(c);
-  return std::any_of(all.begin(), all.end(), [&](int g) { return !copied_into(g, id) && group_of(id) != g; });
+  return std::any_of(all.begin(), all.end(), [&](int g) {
+    return !copied_into(g, id) && (members(g).empty() || !inside.count(members(g).front()));
+  });
 }
 
 int Partition::home(NodeId id) const {

@@ -83,8 +83,6 @@ class Partition {
   std::set<NodeId> united_copies(int a, int b) const;
   void set_copies(int g, std::set<NodeId> copies);
   std::vector<FusionGroup> described_groups() const;
-  // Whether a copy of `c` in some other group finds `id` in memory.
-  bool read_by_copy(NodeId c, NodeId id) const;
   // The group that computes a node for good: its own, or the first with a copy when its own stores
   // nothing any more.
   int home(NodeId id) const;
@@ -98,6 +96,9 @@ class Partition {
   // for its outputs.
   bool reads_here(int from, int into) const;
   bool reads_only(NodeId reader, int group) const;
+  // Whether a copy of `c` finds `id` in memory: one of a group that is not among those `inside`,
+  // which may be several that would be one.
+  bool read_by_copy(NodeId c, NodeId id, const std::set<NodeId>& inside) const;
   // The two as one have been refused, and nothing has changed since.
   bool known_refusal(int a, int b) const;
   int64_t evaluations(NodeId id, int64_t elements) const;

@@ -271,6 +271,16 @@ TEST(Found, ReductionsInTheOrderOfMemory) {
             {x}));
 }
 
+// One kernel computes the first reduction and the cast of it again, and then is one with that which
+// stored what the cast reads.
+TEST(Found, AKernelThatWasReadByACopyOnly) {
+  NEEDS_LLVM();
+  EXPECT_TRUE(
+      right("input x: i16[5]\ninput y: f32[5]\na = all(x, axis=0, keepdims=True)\n"
+            "b = all(lerp(f32(a), y, 0.25), axis=0, keepdims=True)\nreturn tile(b, 2)\n",
+            {noise(DType::I16, {5}), noise(DType::F32, {5}, 3)}));
+}
+
 // The assembler of CUDA 13.0 takes an unsigned that was widened from a short for that short when it
 // becomes a float.
 TEST(Found, UnsignedsThatWereNegativeShorts) {
