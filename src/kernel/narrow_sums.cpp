@@ -354,8 +354,8 @@ class SumsOfPhase {
 
   ExprId narrowed(ExprId value, DType type) {
     if (const Scalar* known = kernel_.constant_at(value)) return made({type, Const{convert(*known, type)}});
-    if (const auto found = narrow_.find(value); found != narrow_.end()) return found->second;
-    value = rewriter_(value);
+    const auto found = narrow_.find(value);
+    value = found != narrow_.end() ? found->second : rewriter_(value);
     const auto* cast = kernel_.at(value).get_if<Cast>();
     const bool is_same =
         cast && !is_float(kernel_.at(cast->x).dtype) && ranges_.of(cast->x).within(all_of(kernel_.at(value).dtype));

@@ -115,6 +115,24 @@ TEST(NarrowSums, NotOfRowsThatMayBeLong) {
   EXPECT_FALSE(narrow_sums(s.kernel));
 }
 
+// Blocks of a part that is empty: of the sum of their sums nothing is known but that it is 0.
+TEST(NarrowSums, SumsOfNarrowerSums) {
+  Sample s;
+  const int in = s.input(DType::Bool, {8, 255}), out = s.output(DType::I64, {8});
+  const LocalId whole = s.build.new_local(DType::I64, true), block = s.build.new_local(DType::I64, true);
+  s.phase(grid("g"_loop, 8,
+               {assign(whole, zero(s)),
+                serial("r"_loop, 0,
+                       {assign(block, zero(s)), vector("i"_loop, 255, {add(s, block, s.load(in, {g, i}))}, 16),
+                        combine(block, Op::Add),
+                        assign(whole, s.build.apply(Op::Add, {s.build.local(whole), s.build.local(block)}))}),
+                store({false, out, {g}}, s.build.local(whole))}));
+  EXPECT_TRUE(narrow_sums(s.kernel));
+  verify(s.kernel);
+  EXPECT_EQ(s.kernel.locals[static_cast<size_t>(block)].dtype, DType::U8);
+  EXPECT_EQ(s.kernel.locals[static_cast<size_t>(whole)].dtype, DType::U32);
+}
+
 TEST(NarrowSums, NotWhatOthersAreTakenFromOrPutInto) {
   for (const bool starts_with_three : {false, true}) {
     Sample s;
