@@ -78,9 +78,9 @@ struct Interval {
   IntExpr low, high;  // both ends included
 };
 
-// What is known of symbols: low <= symbol <= high. A symbol without a range is a size: it may be 0
-// outside of loops, and is at least 1 inside loops, because they run at least once. Giving a symbol
-// a range means being inside a loop.
+// What is known of symbols: low <= symbol <= high. Without a range, a size may be 0 outside of
+// loops, and is at least 1 inside loops, because they run at least once; a loop's variable may be 0
+// anywhere. Giving a symbol a range means being inside a loop.
 class Ranges {
  public:
   using Map = std::map<Symbol, Interval>;

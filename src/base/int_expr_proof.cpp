@@ -3,8 +3,8 @@
 // The expression is linear in most of its atoms, so its smallest value is found by putting one atom
 // after the other at an end of its range: the low end where its coefficient is proved >= 0, the
 // high end where it is proved <= 0. Atoms whose ends mention other atoms go first. What is left
-// mentions sizes only; with every size written as smallest + s, s >= 0, it is >= 0 if no
-// coefficient is negative.
+// mentions sizes only, and what else has no range; with each of them written as smallest + s, s >=
+// 0, it is >= 0 if no coefficient is negative.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -235,12 +235,28 @@ class Prover {
     return std::none_of(e.terms().begin(), e.terms().end(), [](const auto& t) { return t.coefficient < 0; });
   }
 
+  // A loop's variable, and what else counts from 0, may be 0 also where it has no range.
+  int64_t smallest(Symbol symbol) const {
+    switch (symbol.kind()) {
+      case Symbol::Kind::Loop:
+      case Symbol::Kind::Local:
+      case Symbol::Kind::Window:
+      case Symbol::Kind::Gathered: return 0;
+      case Symbol::Kind::Size:
+      case Symbol::Kind::Launch:
+      case Symbol::Kind::Multiplier:
+      case Symbol::Kind::Stride:
+      case Symbol::Kind::Proof: return smallest_size_;
+    }
+    return 0;
+  }
+
   // Every size written as smallest + s: 2^n terms for a product of n sizes.
   IntExpr shifted(const IntExpr& e) const {
     IntExpr sum;
     for (const auto& t : e.terms()) {
       IntExpr product = t.coefficient;
-      for (const auto& atom : t.atoms) product = product * (IntExpr::symbol(*atom->symbol) + smallest_size_);
+      for (const auto& atom : t.atoms) product = product * (IntExpr::symbol(*atom->symbol) + smallest(*atom->symbol));
       sum = sum + product;
     }
     return sum;
@@ -260,16 +276,18 @@ class Prover {
     });
   }
 
-  // Without the sizes that no negative term has: shifted(e) has products of them with positive
+  // Without the symbols that no negative term has: shifted(e) has products of them with positive
   // coefficients only, and the rest of it is what remains where s is 0.
-  static IntExpr of_negative_terms(const IntExpr& e) {
+  IntExpr of_negative_terms(const IntExpr& e) const {
     const auto in_negative = [&](const IntExpr::AtomPtr& atom) {
       return std::any_of(e.terms().begin(), e.terms().end(), [&](const auto& t) {
         return t.coefficient < 0 &&
                std::any_of(t.atoms.begin(), t.atoms.end(), [&](const auto& a) { return a->key == atom->key; });
       });
     };
+    const auto is_0 = [&](const IntExpr::AtomPtr& atom) { return !in_negative(atom) && smallest(*atom->symbol) == 0; };
     std::vector<IntExpr::Term> terms = e.terms();
+    std::erase_if(terms, [&](const auto& t) { return std::any_of(t.atoms.begin(), t.atoms.end(), is_0); });
     for (auto& t : terms) std::erase_if(t.atoms, [&](const auto& atom) { return !in_negative(atom); });
     return IntExpr::of_terms(std::move(terms));
   }

@@ -166,6 +166,22 @@ TEST(IntExpr, Proofs) {
   EXPECT_FALSE(proves_nonnegative(sym("N"_size) - ceildiv(sym("N"_size), 4) * 4, {{"k"_loop, {0, 0}}}));
 }
 
+// Loops inside of what a proof is about: they count from 0, whatever sizes do there.
+TEST(IntExpr, ProofsOfLoopsWithoutARange) {
+  const Ranges inside = Ranges::inside_loops();
+  for (const Symbol loop : {"w"_loop, Symbol::window(4, 1), Symbol::local(7), Symbol::gathered(5)}) {
+    const IntExpr w = sym(loop);
+    EXPECT_TRUE(proves_nonnegative(w, inside));
+    EXPECT_FALSE(proves_nonnegative(w - 1, inside));
+    EXPECT_TRUE(proves_nonnegative(B * w - w, inside));
+    EXPECT_TRUE(proves_nonnegative(B * C + w * C - C, inside));
+    EXPECT_FALSE(proves_nonnegative(B * w - B, inside));
+    EXPECT_FALSE(proves_nonnegative(B * w + w * C - C, inside));
+    EXPECT_FALSE(max(w - 1, 0, inside) == w - 1);
+    EXPECT_TRUE(proves_nonnegative(w - 1, {{loop, {1, 5}}}));
+  }
+}
+
 // A grid of pieces of M, over B, over 13: what the first one has left.
 TEST(IntExpr, ProofsOfQuotientsOfQuotients) {
   const IntExpr pieces = ceildiv(sym("M"_size), 72);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "kernel/rewrite.hpp"
 #include "samples.hpp"
 #include "support/symbols.hpp"
@@ -54,6 +56,25 @@ TEST(SplitLanes, AsksWhichLastElementsThereAre) {
   EXPECT_TRUE(split_lanes(s.kernel));
   ASSERT_EQ(row_of(s).size(), 2u);
   EXPECT_TRUE(row_of(s)[1].is<If>());
+}
+
+// A position of a loop inside may be 0.
+TEST(SplitLanes, KeepsMasksOfLoopsInside) {
+  Sample s;
+  const IntExpr w = sym("w"_loop);
+  const int in = s.input(DType::F32, {9, 100, 5}), out = s.output(DType::F32, {9, 200});
+  const LocalId sum = s.build.new_local(DType::F32, true);
+  const ExprId is_there = s.both(s.less(mod(i, 2), 1), s.at_least(w, 1));
+  const ExprId x = s.load(in, {g, floordiv(i, 2), w - 1}, is_there, s.f32(0));
+  s.phase(grid("g"_loop, 9,
+               {vector("i"_loop, 200,
+                       {assign(sum, s.f32(0)),
+                        serial("w"_loop, 5, {assign(sum, s.build.apply(Op::Add, {s.build.local(sum), x}))}),
+                        store({false, out, {g, i}}, s.build.local(sum))},
+                       64)}));
+  EXPECT_TRUE(split_lanes(s.kernel));
+  verify(s.kernel);
+  EXPECT_NE(print(s.kernel).find("index(%w) >= 1"), std::string::npos) << print(s.kernel);
 }
 
 TEST(SplitLanes, LeavesManyRemaindersAndFewLanes) {
