@@ -9,6 +9,7 @@
 #include <set>
 
 #include "frontends/language.hpp"
+#include "run.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt::testing {
@@ -227,6 +228,7 @@ std::string check_way(const Program& program, const Graph& graph, const Machine&
       return fmt::format("{}the reference says '{}', the executable '{}'\n", where, errors[call], error);
     if (!error.empty()) continue;
     const auto complaint = [&]() -> std::string {
+      if (const std::string fault = fault_of_device(); !fault.empty()) return fault + "\n";
       for (size_t o = 0; o < outputs.size(); ++o) {
         const std::string difference = differences(outputs[o], expected[call][o], coverage);
         if (!difference.empty()) return fmt::format("output {}: {}", o, difference);

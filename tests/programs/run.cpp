@@ -7,10 +7,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "frontends/language.hpp"
 #include "graph/bounds.hpp"
 #include "support/device.hpp"
+#include "support/fake_cuda/emulate.hpp"
 
 namespace smelt::testing {
 
@@ -18,8 +20,24 @@ static const Machine* chosen_for_now = nullptr;
 RunOn::RunOn(const Machine& machine) { chosen_for_now = &machine; }
 RunOn::~RunOn() { chosen_for_now = nullptr; }
 
+// With SMELT_TEST_DEVICE=emulated, the emulated GPU; where that does not work, a machine that says
+// so.
+static const EmulatedMachine* emulated() {
+  static const char* const name = std::getenv("SMELT_TEST_DEVICE");
+  if (!name || std::strcmp(name, "emulated") != 0) return nullptr;
+  static const EmulatedMachine* const made = [] {
+    auto* const gpu = new EmulatedMachine(emulated_gpu());  // never deleted: its driver would go first
+    gpu->driver->memory_bytes = size_t{256} << 20;
+    return gpu;
+  }();
+  return made;
+}
+
+std::string fault_of_device() { return emulated() ? std::exchange(emulated()->driver->fault, "") : ""; }
+
 const Machine& device() {
   if (chosen_for_now) return *chosen_for_now;
+  if (emulated()) return emulated()->machine;
   static const Machine chosen = [] {
     Machine named = named_device();
     if (!named.is_gpu) named.cache = nullptr;  // compiles what it is asked to; the user's cache is the user's

@@ -14,6 +14,8 @@ namespace smelt::testing {
 
 // Where the tests run programs (device.hpp).
 const Machine& device();
+// What went wrong in a kernel on the emulated GPU since the last time, or "".
+std::string fault_of_device();
 // While it lives, tests run there.
 class RunOn {
  public:
