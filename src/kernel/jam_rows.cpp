@@ -174,7 +174,8 @@ class JamRows {
     };
     std::vector<Stmt> made = together(block * kRows, kRows);
     if (rest > 0) {
-      std::vector<Stmt> last = together(whole * kRows, rest);
+      // Where only one iteration takes them, by its number: a store names the Grid loop.
+      std::vector<Stmt> last = together(periods.quotient.is(1) ? block * kRows : IntExpr(whole * kRows), rest);
       made = {If{is_below(kernel_, block, whole), std::move(made)},
               If{is_below(kernel_, whole - 1, block), std::move(last)}};
     }

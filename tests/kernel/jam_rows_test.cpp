@@ -16,17 +16,17 @@ namespace {
 const IntExpr g = sym("g"_loop), i = sym("i"_loop);
 
 // Sums of `taps` pixels beside each other, with weights for each channel or for all.
-void fill_taps(Sample& s, int64_t pixels, int64_t taps, bool by_channel) {
-  constexpr int64_t kPictures = 20;
-  const int x = s.input(DType::F32, {kPictures, pixels + taps, 100}), w = s.input(DType::F32, {taps, 100}),
-            out = s.output(DType::F32, {kPictures, pixels, 100});
-  const IntExpr picture = floordiv(g, pixels), pixel = mod(g, pixels);
+void fill_taps(Sample& s, int64_t pixels, int64_t taps, bool by_channel, int64_t pictures = 20) {
+  const int x = s.input(DType::F32, {pictures, pixels + taps, 100}), w = s.input(DType::F32, {taps, 100}),
+            out = s.output(DType::F32, {pictures, pixels, 100});
+  const bool one = pictures == 1;
+  const IntExpr picture = one ? IntExpr(0) : floordiv(g, pixels), pixel = one ? g : mod(g, pixels);
   ExprId sum = s.build.constant(Scalar::of_float(DType::F32, 0));
   for (int64_t t = 0; t < taps; ++t)
     sum =
         s.build.apply(Op::Fma, {s.load(x, {picture, pixel + t, i}), s.load(w, {t, by_channel ? i : IntExpr(0)}), sum});
   s.phase(
-      grid("g"_loop, kPictures * pixels, {vector("i"_loop, 100, {store({false, out, {picture, pixel, i}}, sum)}, 64)}));
+      grid("g"_loop, pictures * pixels, {vector("i"_loop, 100, {store({false, out, {picture, pixel, i}}, sum)}, 64)}));
 }
 
 TEST(JamRows, ReadsOnceWhatRowsShare) {
@@ -53,6 +53,18 @@ TEST(JamRows, ReadsOnceWhatRowsShare) {
     if (rest) {
       EXPECT_EQ(grid.body[1].get<If>().body[0].get<Loop>().body.size(), static_cast<size_t>(pixels % 4));
     }
+  }
+}
+
+// Its last rows are one iteration.
+TEST(JamRows, RowsOfOnePicture) {
+  for (int64_t pixels = 256; pixels < 260; ++pixels) {
+    SCOPED_TRACE(pixels);
+    Sample s;
+    fill_taps(s, pixels, 12, true, 1);
+    EXPECT_TRUE(jam_rows(s.kernel));
+    verify(s.kernel);
+    EXPECT_TRUE(s.kernel.phases[0].body[0].get<Loop>().extent.is((pixels + 3) / 4));
   }
 }
 
