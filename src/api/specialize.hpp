@@ -117,10 +117,20 @@ struct Naming {
   std::vector<std::string> given(const std::vector<int>& lists) const;  // one for each array; empty without names
 };
 
+// What distinguishes arguments from those of an executable, and how near they are: the more agrees,
+// the nearer.
+struct Difference {
+  int nearness;
+  std::string text;
+};
+Difference difference(const Special& special, const Arguments& arguments, const Device& on, const Naming& naming);
+
 // The policy of compile(): the sizes that stay open become symbols.
 std::vector<InputType> open_types(const Arguments& arguments, const Options& options, const Naming& naming,
                                   const Device& on);
 std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming, const Device& on);
+std::string text_of(const Data& data);                   // "f32[4, 8]"
+MemoryLayout layout_of(const Data& data, bool for_gpu);  // as a program there finds it
 // Throws UserError for what no call could have.
 void check_options(const Options& options);
 int most_executables(const Options& options);
