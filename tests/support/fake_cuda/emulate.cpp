@@ -85,10 +85,10 @@ std::string kernels_text(const std::string& cuda) {
   return text;
 }
 
-// The header, for a compiler with its options: a copy in the folder, beside which lies what GCC
-// reads in half the time. Its name has what it is made of.
+// The headers as one, for a compiler with its options: a copy in the folder, beside which lies what
+// GCC reads in half the time. Its name has what it is made of.
 std::string precompiled(const std::string& compiler, const fs::path& folder) {
-  const std::string header = read(kFolder + "/cuda_on_host.hpp");
+  const std::string header = read(kFolder + "/cuda_on_host.hpp") + read(kFolder + "/cuda_functions_on_host.hpp");
   const std::string made =
       (folder / fmt::format("cuda-{:016x}.hpp", std::hash<std::string>()(header + compiler))).string();
   if (fs::exists(made)) return made;
