@@ -1,5 +1,5 @@
-// The types of a call's arguments: with sizes that stay open, as an executable takes them, and where
-// they are not those of one.
+// The types of a call's arguments: with sizes that stay open, as an executable takes them, and
+// where they are not those of one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -59,9 +59,7 @@ std::string text_of(const Data& data) {
 }
 
 // Gaps travel neither to a GPU nor from it.
-MemoryLayout layout_of(const Data& data, bool gpu) {
-  return memory_layout(data.tensor, data.device.is_gpu() == gpu);
-}
+MemoryLayout layout_of(const Data& data, bool gpu) { return memory_layout(data.tensor, data.device.is_gpu() == gpu); }
 
 std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming, const Device& on) {
   std::vector<InputType> types;

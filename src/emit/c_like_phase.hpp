@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "emit/c_like.hpp"
+#include "emit/text_lines.hpp"
 #include "kernel/phase_uses.hpp"
 #include "kernel/team_forms.hpp"
 #include "kernel/walk.hpp"
@@ -82,7 +83,7 @@ inline bool is_shuffle(const Expr& e) {
   return raw && raw->op == kernel::RawOp::FromThread;
 }
 
-class PhasePrinter {
+class PhasePrinter : TextLines {
  public:
   PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, const Function& function);
   std::string print(const std::string& name);
@@ -302,21 +303,6 @@ class PhasePrinter {
   void push();
   void pop();
 
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    out_.append(static_cast<size_t>(2 * indent_), ' ');
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
-    out_ += '\n';
-  }
-  void open(const std::string& head) {
-    line("{}{{", head.empty() ? "" : head + " ");
-    ++indent_;
-  }
-  void close() {
-    --indent_;
-    line("}}");
-  }
-
   const CLike& as_;
   const Kernel& kernel_;
   const kernel::Phase& phase_;
@@ -332,12 +318,11 @@ class PhasePrinter {
   const bool looped_;
   kernel::PhaseUses uses_;
 
-  std::string out_, statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else
-  std::string ending_;                 // what the last workgroup does
-  UsedHelpers used_;                   // wherever a call of a helper is spelled
-  int indent_ = 1;
-  std::vector<int> slots_;       // of locals: one value per lane; 0: one for the team, or a name inside its block
-  std::vector<bool> own_edges_;  // of these, whose last value is that of what the thread takes from the ends of a row
+  std::string statics_, boxes_;     // boxes_: what opens the mailboxes, before anything else
+  std::string ending_;              // what the last workgroup does
+  UsedHelpers used_;                // wherever a call of a helper is spelled
+  std::vector<int> slots_;          // of locals: one value per lane; 0: one for the team, or a name inside its block
+  std::vector<bool> own_edges_;     // of these, whose last value is that of what the thread takes from the ends of a row
   std::vector<bool> in_registers_;  // scratch buffers
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;

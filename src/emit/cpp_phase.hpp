@@ -11,11 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "emit/text_lines.hpp"
 #include "kernel/kernel.hpp"
 
 namespace smelt::emit::cpp {
 
-class PhasePrinter {
+class PhasePrinter : TextLines {
  public:
   PhasePrinter(const kernel::Kernel& kernel, int phase);
   std::string print();
@@ -62,25 +63,9 @@ class PhasePrinter {
   std::string integer(const IntExpr& e) const;
   std::string symbol(Symbol symbol) const;
 
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    out_.append(static_cast<size_t>(2 * indent_), ' ');
-    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
-    out_ += '\n';
-  }
-  void open(const std::string& head) {
-    line("{}{{", head.empty() ? "" : head + " ");
-    ++indent_;
-  }
-  void close() {
-    --indent_;
-    line("}}");
-  }
-
   const kernel::Kernel& kernel_;
   const int phase_;
-  std::string out_;
-  int indent_ = 1, names_ = 0;
+  int names_ = 0;
   std::vector<Place> places_;
   std::vector<bool> stored_;  // params
   std::vector<int> uses_;

@@ -119,30 +119,16 @@ Tensor scalar_array(const Scalar& value) {
   return out;
 }
 
-// Reads `count` elements of the caller's array as From, and stores what `f` makes of them.
-template <class From, class To, class F>
-static void load_as(const TensorView& view, Tensor& out, F f) {
-  Reader reader(view);
-  From scratch[kChunk];
-  To* to = static_cast<To*>(out.data);
-  for (int64_t left = out.count(); left > 0; left -= kChunk) {
-    const int64_t n = std::min(left, kChunk);
-    const From* from = reader.next_as(n, scratch);
-    for (int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
-    to += n;
-  }
-}
-
 Tensor load_input(const TensorView& view) {
   Tensor out = Tensor::empty(storage_type(view.dtype), view.dims);
   switch (view.dtype) {
-    case DType::Bool: load_as<uint8_t, uint8_t>(view, out, [](uint8_t b) { return b != 0; }); break;
-    case DType::F8E4M3: load_as<uint8_t, double>(view, out, float_from_f8_e4m3); break;
-    case DType::F8E5M2: load_as<uint8_t, double>(view, out, float_from_f8_e5m2); break;
-    case DType::F16: load_as<uint16_t, double>(view, out, [](uint16_t bits) { return float_from_f16(bits); }); break;
-    case DType::BF16: load_as<uint16_t, double>(view, out, [](uint16_t bits) { return float_from_bf16(bits); }); break;
-    case DType::F32: load_as<float, double>(view, out, [](float f) { return f; }); break;
-    default: with_storage(view.dtype, [&]<class T>(T) { load_as<T, T>(view, out, [](T value) { return value; }); });
+    case DType::Bool: each<uint8_t, uint8_t>(view, out, [](uint8_t b) { return b != 0; }); break;
+    case DType::F8E4M3: each<uint8_t, double>(view, out, float_from_f8_e4m3); break;
+    case DType::F8E5M2: each<uint8_t, double>(view, out, float_from_f8_e5m2); break;
+    case DType::F16: each<uint16_t, double>(view, out, [](uint16_t bits) { return float_from_f16(bits); }); break;
+    case DType::BF16: each<uint16_t, double>(view, out, [](uint16_t bits) { return float_from_bf16(bits); }); break;
+    case DType::F32: each<float, double>(view, out, [](float f) { return f; }); break;
+    default: with_storage(view.dtype, [&]<class T>(T) { each<T, T>(view, out, [](T value) { return value; }); });
   }
   return out;
 }

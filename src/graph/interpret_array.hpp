@@ -63,6 +63,20 @@ class Reader {
   int64_t filled_ = 0;
 };
 
+// Reads the elements of an array as From, and stores what `f` makes of each.
+template <class From, class To, class F>
+void each(const TensorView& x, Tensor& out, F f) {
+  Reader reader(x);
+  From scratch[kChunk];
+  To* to = static_cast<To*>(out.data);
+  for (int64_t left = out.count(); left > 0; left -= kChunk) {
+    const int64_t n = std::min(left, kChunk);
+    const From* from = reader.next_as(n, scratch);
+    for (int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
+    to += n;
+  }
+}
+
 // A row-major array: the view itself when it is one, else a copy.
 Tensor packed(const Tensor& view);
 // Copies src over the elements of dst, a view of the same dims whose last dimension is contiguous.

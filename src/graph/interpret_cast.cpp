@@ -47,19 +47,6 @@ To int_from_int(From value, bool wrap) {
   return static_cast<To>(value);
 }
 
-template <class From, class To, class F>
-void each(const Tensor& x, Tensor& out, F f) {
-  Reader reader(x);
-  From scratch[kChunk];
-  To* to = static_cast<To*>(out.data);
-  for (int64_t left = out.count(); left > 0; left -= kChunk) {
-    const int64_t n = std::min(left, kChunk);
-    const From* from = reader.next_as(n, scratch);
-    for (int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
-    to += n;
-  }
-}
-
 template <class From>
 void to_float(DType to, const Tensor& x, Tensor& out) {
   const auto loop = [&](auto f) { each<From, double>(x, out, f); };

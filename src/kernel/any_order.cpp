@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "schedule/levels.hpp"
+
 namespace smelt::kernel {
 namespace {
 
@@ -112,9 +114,9 @@ ExprId ExactSums::total(ExprId x, const std::vector<ExprId>& sums, ExprId top) {
 
 // Sums of a level stay within 62 bits: fewer terms leave more of them for exponents.
 LevelSums::LevelSums(Builder& b, DType dtype, const IntExpr& terms) : b_(b), dtype_(dtype) {
-  const auto at_most = [&](int bits) { return 1 - min(1, floordiv(max(terms, 1) - 1, int64_t{1} << bits)); };
-  step_ = 6 + 6 * at_most(27) + 7 * at_most(20);
-  levels_ = floordiv(kF32Infinite - 2, step_) + 2;
+  const schedule::Levels levels = schedule::levels_of(terms);
+  step_ = levels.exponents;
+  levels_ = levels.count;
 }
 
 ExprId LevelSums::step() const { return b_.cast(b_.index(step_), DType::I32); }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "kernel/conditions.hpp"
 #include "kernel/lane_groups.hpp"
 #include "kernel/shape_loops.hpp"
 #include "kernel/team_forms.hpp"
@@ -36,9 +37,9 @@ IntExpr bound_of_atom(const Kernel& kernel, const IntExpr::Atom& a, const IntExp
 
 // What bounds an extent that the data say; null where they do not.
 const IntExpr* bound_from_data(const Kernel& kernel, const IntExpr& extent) {
-  for (const IndexLocal& l : kernel.index_locals)
-    if (extent == IntExpr::symbol(Symbol::local(l.local))) return &l.extent;
-  return nullptr;
+  const auto symbol = extent.as_symbol();
+  const IndexLocal* named = symbol && symbol->is_local() ? index_named_by(kernel, symbol->local_id()) : nullptr;
+  return named ? &named->extent : nullptr;
 }
 
 // A bound over the sizes: min(tile, what is left) is at most the tile. The expression is never

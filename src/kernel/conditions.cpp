@@ -1,5 +1,6 @@
 #include "kernel/conditions.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace smelt::kernel {
@@ -28,8 +29,7 @@ void SymbolsAround::enter(Symbol symbol, const IntExpr& extent) {
 }
 
 void SymbolsAround::enter(const Let& let) {
-  for (const IndexLocal& l : kernel_.index_locals)
-    if (l.local == let.local) enter(Symbol::local(l.local), l.extent);
+  if (const IndexLocal* l = index_named_by(kernel_, let.local)) enter(Symbol::local(l->local), l->extent);
 }
 
 void SymbolsAround::enter_body_of(const Stmt& stmt) {
@@ -39,6 +39,16 @@ void SymbolsAround::enter_body_of(const Stmt& stmt) {
 
 SymbolsAround::Scope::~Scope() {
   for (; around_.entered_.size() > before_; around_.entered_.pop_back()) around_.ranges_.erase(around_.entered_.back());
+}
+
+const IndexLocal* index_named_by(const Kernel& kernel, LocalId local) {
+  const auto found = std::find_if(kernel.index_locals.begin(), kernel.index_locals.end(),
+                                  [&](const IndexLocal& l) { return l.local == local; });
+  return found == kernel.index_locals.end() ? nullptr : &*found;
+}
+
+bool is_named_index(const Kernel& kernel, Symbol symbol) {
+  return symbol.is_local() && index_named_by(kernel, symbol.local_id());
 }
 
 std::optional<IntExpr> index_of(const Kernel& kernel, ExprId id) {

@@ -11,6 +11,10 @@ namespace smelt::kernel {
 // An i64 as an index, if it is one.
 std::optional<IntExpr> index_of(const Kernel& kernel, ExprId id);
 
+// The index that a local names, if it names one; and whether a symbol is one of these.
+const IndexLocal* index_named_by(const Kernel& kernel, LocalId local);
+bool is_named_index(const Kernel& kernel, Symbol symbol);
+
 // What is at least 0 where this comparison of two indices holds, and nowhere else; nothing for ==,
 // != and other operations.
 std::optional<IntExpr> holds_where(const Kernel& kernel, const Apply& e);

@@ -10,6 +10,7 @@
 
 #include "kernel/at_remainder.hpp"
 #include "kernel/conditions.hpp"
+#include "kernel/naturals.hpp"
 #include "kernel/rewrite.hpp"
 #include "kernel/walk.hpp"
 
@@ -155,10 +156,7 @@ class JamRows {
     const Division periods = divide_terms(grid.extent, *rows);
     if (!periods.remainder.is(0)) return false;
     const int64_t whole = *rows / kRows, rest = *rows - whole * kRows, blocks = whole + (rest > 0 ? 1 : 0);
-    Ranges ranges = ranges_of_sizes(kernel_);
-    for_each_stmt(grid.body, [&](const Stmt& s) {
-      if (const auto* loop = s.get_if<Loop>()) widen(ranges, loop->var, loop->extent);
-    });
+    Ranges ranges = ranges_in(kernel_, phase);
     ranges[grid.var] = {0, periods.quotient * blocks - 1};
     const IntExpr var = IntExpr::symbol(grid.var), block = mod(var, blocks, ranges),
                   before = floordiv(var, blocks, ranges);

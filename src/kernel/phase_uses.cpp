@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "kernel/barriers.hpp"
+#include "kernel/conditions.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
@@ -35,10 +36,7 @@ bool has_each(const std::vector<Stmt>& body) { return has<Each>(body); }
 // Whether neighbours of a Vector loop read neighbours at a place that the data names: elements of a
 // row.
 static bool reads_rows_there(const Kernel& kernel, const Loop& loop) {
-  const auto is_named = [&](Symbol s) {
-    return std::any_of(kernel.index_locals.begin(), kernel.index_locals.end(),
-                       [&](const IndexLocal& l) { return Symbol::local(l.local) == s; });
-  };
+  const auto is_named = [&](Symbol s) { return is_named_index(kernel, s); };
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const Stmt& s) {
     return any_below(kernel, expressions(s), [&](const Expr& e) {
       const auto* load = e.get_if<Load>();
@@ -67,9 +65,7 @@ static std::vector<std::vector<const Stmt*>> runs_of_places(const Kernel& kernel
     }
     runs.back().push_back(&s);
     const auto* let = s.get_if<Let>();
-    const auto is_it = [&](const IndexLocal& l) { return let && l.local == let->local; };
-    if (std::any_of(kernel.index_locals.begin(), kernel.index_locals.end(), is_it))
-      named.insert(Symbol::local(let->local));
+    if (let && index_named_by(kernel, let->local)) named.insert(Symbol::local(let->local));
   }
   return runs;
 }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernel/conditions.hpp"
 #include "kernel/lane_groups.hpp"
 #include "kernel/lanes.hpp"
 #include "kernel/offset.hpp"
@@ -174,8 +175,7 @@ class Shaping {
     if (groups.step(offset, ignored) != 1) return;
     const IntExpr origin = offset - IntExpr::symbol(loop.var);
     // A gathered index may be found in the loop only.
-    for (const IndexLocal& l : kernel_.index_locals)
-      if (origin.mentions(Symbol::local(l.local))) return;
+    if (origin.any_symbol([&](Symbol s) { return is_named_index(kernel_, s); })) return;
     const auto at = std::find_if(origins.begin(), origins.end(), [&](const auto& o) { return o.first == origin; });
     if (at == origins.end())
       origins.emplace_back(origin, 1);

@@ -43,10 +43,8 @@ class SplitGrids {
     for_each_stmt(body, [&](const Stmt& s) {
       const auto* loop = s.get_if<Loop>();
       const auto* let = s.get_if<Let>();
-      const auto names_index = [&](const IndexLocal& l) { return l.local == let->local; };
       plain = plain && (loop || let || s.is<Store>() || s.is<Assign>() || s.is<Combine>()) &&
-              !(loop && loop->interior) &&
-              !(let && std::any_of(kernel_.index_locals.begin(), kernel_.index_locals.end(), names_index));
+              !(loop && loop->interior) && !(let && index_named_by(kernel_, let->local));
     });
     return plain;
   }

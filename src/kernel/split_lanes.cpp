@@ -68,9 +68,8 @@ class SplitLanes {
       if (const auto* inside = body_of(s))
         for_each_stmt(*inside, [&](const Stmt& below) { plain = plain && !below.is<Store>(); });
     }
-    const auto names_index = [&](const IndexLocal& l) { return own.count(l.local) > 0; };
-    return plain && stores && !lives_outside(loop, own) &&
-           std::none_of(kernel_.index_locals.begin(), kernel_.index_locals.end(), names_index);
+    const auto names_index = [&](LocalId local) { return index_named_by(kernel_, local) != nullptr; };
+    return plain && stores && !lives_outside(loop, own) && std::none_of(own.begin(), own.end(), names_index);
   }
 
   // Whether each iteration stores one element of each array, next to that of its neighbour.

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "kernel/conditions.hpp"
 #include "kernel/facts.hpp"
 #include "kernel/multipliers.hpp"
 #include "kernel/text.hpp"
@@ -168,8 +169,7 @@ class Accesses {
   std::optional<IntExpr> index_value(ExprId id) const {
     if (kernel_.at(id).dtype != DType::I64) return std::nullopt;
     if (const auto* read = kernel_.at(id).get_if<ReadLocal>())
-      for (const IndexLocal& local : kernel_.index_locals)
-        if (local.local == read->local) return IntExpr::symbol(Symbol::local(read->local));
+      if (index_named_by(kernel_, read->local)) return IntExpr::symbol(Symbol::local(read->local));
     const Expr& e = resolved(id);
     if (const auto* index = e.get_if<IndexValue>()) return index->value;
     if (const auto* constant = e.get_if<Const>()) return constant->value.i;

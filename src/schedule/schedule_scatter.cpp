@@ -7,6 +7,7 @@
 #include <set>
 
 #include "schedule/computing.hpp"
+#include "schedule/levels.hpp"
 #include "schedule/parts.hpp"
 
 namespace smelt::schedule {
@@ -86,13 +87,11 @@ bool fits_on_chip(const Node& node, bool exact, const Target& target) {
   return elements && *elements <= room / bytes;
 }
 
-// Where the sums of all levels fit (kernel/any_order.hpp: exponents of a level for so many terms,
-// and one level for infinities).
+// Where the sums of all levels fit.
 bool fits_in_levels(const Node& node, const Sizes& sizes) {
   if (size_of(compute_type(node.dtype)) == 8) return false;
-  const int64_t terms = sizes.updates * sizes.columns;
-  const int64_t step = terms <= int64_t{1} << 20 ? 19 : terms <= int64_t{1} << 27 ? 12 : 6;
-  return sizes.rows * sizes.columns * (253 / step + 2) * 8 <= kMostOfLevels;
+  const int64_t levels = levels_of(sizes.updates * sizes.columns).count.constant().value();
+  return sizes.rows * sizes.columns * levels * 8 <= kMostOfLevels;
 }
 
 ScatterForm form_of(const Node& node, const Sizes& sizes, const Options& options) {
@@ -160,6 +159,13 @@ std::string note_of(const Schedule& s, const std::string& updates) {
 }
 
 }  // namespace
+
+Levels levels_of(const IntExpr& terms) {
+  constexpr int kF32Infinite = 255;  // the exponent of infinities and NaN
+  const auto at_most = [&](int bits) { return 1 - min(1, floordiv(max(terms, 1) - 1, int64_t{1} << bits)); };
+  const IntExpr exponents = 6 + 6 * at_most(27) + 7 * at_most(20);
+  return {exponents, floordiv(kF32Infinite - 2, exponents) + 2};
+}
 
 bool has_scatter(const Graph& graph, const Group& group) {
   return std::any_of(group.nodes.begin(), group.nodes.end(),

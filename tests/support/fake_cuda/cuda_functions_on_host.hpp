@@ -1,5 +1,5 @@
-// The functions of CUDA C++, and what smelt prints in PTX, by the threads of cuda_on_host.hpp, which
-// this text follows.
+// The functions of CUDA C++, and what smelt prints in PTX, by the threads of cuda_on_host.hpp,
+// which this text follows.
 #pragma once
 
 // ---- functions of the language
