@@ -120,15 +120,18 @@ class Prover {
     return nonnegative(coefficient * (atom.a + atom.b) + rest * 2 + 1, depth + 1);
   }
 
+  // The atom that an expression is; null where it is none.
+  static const IntExpr::Atom* only_atom(const IntExpr& e) {
+    if (e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atoms.size() != 1) return nullptr;
+    return e.terms()[0].atoms[0].get();
+  }
+
   // A range's high end may be min(a, b): then both are upper bounds, and either may do.
   template <class At>
   static bool at_high(const IntExpr& high, const At& at) {
     if (at(high)) return true;
-    if (high.terms().size() == 1 && high.terms()[0].coefficient == 1 && high.terms()[0].atoms.size() == 1) {
-      const IntExpr::Atom& atom = *high.terms()[0].atoms[0];
-      if (atom.kind == AtomKind::Min) return at_high(atom.a, at) || at_high(atom.b, at);
-    }
-    return false;
+    const IntExpr::Atom* atom = only_atom(high);
+    return atom && atom->kind == AtomKind::Min && (at_high(atom->a, at) || at_high(atom->b, at));
   }
 
   // coefficient * (a // b) + rest >= 0, from  a - b + 1 <= b * (a // b) <= a.
@@ -146,6 +149,15 @@ class Prover {
     if (const auto [factor, remainder] = divide_terms(coefficient, atom.b); remainder.is(0)) {
       if (rising && nonnegative(factor * (atom.a - atom.b + 1) + rest, depth + 1)) return true;
       if (falling && nonnegative(factor * atom.a + rest, depth + 1)) return true;
+    }
+    // The quotient of a minimum is the lesser one of its sides' quotients.
+    const IntExpr::Atom* of = only_atom(atom.a);
+    if (of && (rising || falling) && (of->kind == AtomKind::Min || of->kind == AtomKind::Max)) {
+      const auto at = [&](const IntExpr& side) {
+        return nonnegative(coefficient * floordiv(side, atom.b, ranges_) + rest, depth + 1);
+      };
+      const bool either = (of->kind == AtomKind::Min) == falling;
+      if (at(of->a) ? either || at(of->b) : either && at(of->b)) return true;
     }
     if (rising) {
       if (nonnegative(atom.a, depth + 1) && nonnegative(rest, depth + 1)) return true;
@@ -180,9 +192,9 @@ class Prover {
 
   // A bound of `e`, where it is one division by a size, from a bound of what is divided.
   std::optional<IntExpr> end_of_quotient(const IntExpr& e, bool upper, int depth) const {
-    if (depth > kMaxDepth || e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atoms.size() != 1)
-      return std::nullopt;
-    const IntExpr::Atom& atom = *e.terms()[0].atoms[0];
+    const IntExpr::Atom* only = only_atom(e);
+    if (depth > kMaxDepth || !only) return std::nullopt;
+    const IntExpr::Atom& atom = *only;
     // For one quotient only: chains of them, from indices of many axes, take too long.
     const auto plain = [](const IntExpr::Term& t) {
       return std::all_of(t.atoms.begin(), t.atoms.end(), [](const auto& a) { return a->symbol.has_value(); });

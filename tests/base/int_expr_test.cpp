@@ -166,6 +166,21 @@ TEST(IntExpr, Proofs) {
   EXPECT_FALSE(proves_nonnegative(sym("N"_size) - ceildiv(sym("N"_size), 4) * 4, {{"k"_loop, {0, 0}}}));
 }
 
+// Vectors of the elements of a row that comes in pieces, some of each element.
+TEST(IntExpr, ProofsOfQuotientsOfMinima) {
+  for (const int64_t parts : {2, 3, 4}) {
+    const IntExpr g = sym("g"_loop), rows = floordiv(B + 2, 5);
+    const IntExpr piece = min(2048 * parts, parts * rows - 2048 * parts * g);
+    const Ranges ranges = {{"g"_loop, {0, ceildiv(rows, 2048) - 1}}, {"i"_loop, {0, floordiv(piece, parts) - 1}}};
+    EXPECT_TRUE(proves_nonnegative(rows - 1 - 2048 * g - i, ranges));
+    EXPECT_TRUE(proves_nonnegative(B - 3 - 10240 * g - 5 * i, ranges));
+    EXPECT_FALSE(proves_nonnegative(rows - 2 - 2048 * g - i, ranges));
+    EXPECT_FALSE(proves_nonnegative(B - 4 - 10240 * g - 5 * i, ranges));
+    EXPECT_TRUE(proves_nonnegative(floordiv(max(B, parts * C), parts) - C, ranges));
+    EXPECT_FALSE(proves_nonnegative(floordiv(min(B, parts * C), parts) - C, ranges));
+  }
+}
+
 // Loops inside of what a proof is about: they count from 0, whatever sizes do there.
 TEST(IntExpr, ProofsOfLoopsWithoutARange) {
   const Ranges inside = Ranges::inside_loops();
