@@ -26,6 +26,22 @@ struct Tile {
 
 }  // namespace
 
+bool PhasePrinter::share_columns(Partial& whole, int words, int bytes, const std::set<int>& taken) {
+  const auto known = std::find_if(column_boxes_.begin(), column_boxes_.end(), [&](const ColumnBox& b) {
+    return b.type == whole.type && b.index_type == whole.index_type && b.words == words && !taken.count(b.shared);
+  });
+  if (known != column_boxes_.end() && column_bytes_ + words * bytes > kMostBytes) {
+    whole.shared = known->shared;
+    return false;
+  }
+  column_boxes_.push_back({whole.type, whole.index_type, words, whole.shared});
+  column_bytes_ += words * bytes;
+  statics_ += fmt::format("  {}{} red{}[{}];\n", as_.shared, whole.type, whole.shared, words);
+  if (!whole.index.empty())
+    statics_ += fmt::format("  {}{} red{}i[{}];\n", as_.shared, whole.index_type, whole.shared, words);
+  return true;
+}
+
 void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
   const int warp = as_.warps ? 32 : 1;
   SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && team_.threads >= warp,
@@ -54,21 +70,7 @@ void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
   for (const Combine* s : group) {
     Partial whole = partial(*s);
     if (tile.rows > 1) {
-      const ColumnBox box{whole.type, whole.index_type, tile.rows * tile.pitch(), whole.shared};
-      const auto known = std::find_if(column_boxes_.begin(), column_boxes_.end(), [&](const ColumnBox& b) {
-        return b.type == box.type && b.index_type == box.index_type && b.words == box.words && !boxes.count(b.shared);
-      });
-      // Arrays of their own spare a barrier, as long as there is room.
-      if (known != column_boxes_.end() && column_bytes_ + box.words * bytes > kMostBytes) {
-        whole.shared = known->shared;
-        again = true;
-      } else {
-        column_boxes_.push_back(box);
-        column_bytes_ += box.words * bytes;
-        statics_ += fmt::format("  {}{} red{}[{}];\n", as_.shared, box.type, box.shared, box.words);
-        if (!whole.index.empty())
-          statics_ += fmt::format("  {}{} red{}i[{}];\n", as_.shared, box.index_type, box.shared, box.words);
-      }
+      again = !share_columns(whole, tile.rows * tile.pitch(), bytes, boxes) || again;
       boxes.insert(whole.shared);
     }
     for (int l = 0; l < tile.lanes; ++l) {

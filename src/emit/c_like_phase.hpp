@@ -199,6 +199,9 @@ class PhasePrinter : TextLines {
   void combine_warps(const std::vector<Partial>& parts);
   Partial partial(const Combine& s);
   void combine_columns(const std::vector<const Combine*>& group);  // c_like_columns.cpp
+  // An array of its own, which spares a barrier, as long as there is room; false: that of another,
+  // which is not among those taken.
+  bool share_columns(Partial& whole, int words, int bytes, const std::set<int>& taken);
   void join_rows(const Partial& p, int columns, int rows);
   // Scratch that each thread has a part of for itself.
   bool is_private(int buffer) const {
