@@ -66,6 +66,59 @@ std::map<int64_t, std::pair<int64_t, int64_t>> shared_columns(const Ring& ring, 
   return rows;
 }
 
+// The loop down the rows: what holds the rings starts before it, is evaluated in a step, and moves
+// on at its end.
+class RowsInRegisters {
+ public:
+  explicit RowsInRegisters(Builder& builder) : builder_(builder) {}
+
+  std::vector<Stmt> before, step, moves;
+
+  LocalId named(DType dtype, ExprId value) {
+    const LocalId local = builder_.new_local(dtype, false);
+    step.push_back(let(local, value));
+    return local;
+  }
+  ExprId from_neighbour(const Registers& ring, int64_t back, int64_t at, int64_t lanes) {
+    const int64_t threads = floor_div(at, lanes);
+    return builder_.raw(
+        RawOp::FromThread, ring.dtype,
+        {builder_.local(ring.own(back, at - threads * lanes)), builder_.constant(Scalar::of_int(DType::I32, threads))});
+  }
+  // Keeps the rows of a ring behind its newest, and of its neighbours the columns that are needed
+  // in several rows.
+  void keep_older(const Ring& ring, int64_t lanes, Registers& registers) {
+    registers.older.resize(static_cast<size_t>(ring.rows - 1));
+    for (std::vector<LocalId>& row : registers.older)
+      for (int64_t c = 0; c < lanes; ++c) row.push_back(kept(registers.dtype));
+    for (const auto& [at, range] : shared_columns(ring, lanes)) {
+      Beside& beside = registers.beside[at];
+      beside.from = range.first;
+      beside.newest = named(registers.dtype, from_neighbour(registers, beside.from, at, lanes));
+      for (int64_t age = range.first; age < range.second; ++age) beside.older.push_back(kept(registers.dtype));
+      moved(beside.older, beside.newest);
+    }
+    for (int64_t c = 0; c < lanes; ++c) {
+      std::vector<LocalId> older;
+      for (const std::vector<LocalId>& row : registers.older) older.push_back(row[static_cast<size_t>(c)]);
+      moved(older, registers.newest[static_cast<size_t>(c)]);
+    }
+  }
+
+ private:
+  LocalId kept(DType dtype) {
+    const LocalId local = builder_.new_local(dtype, true);
+    before.push_back(assign(local, builder_.constant(Scalar::of_int(dtype, 0))));
+    return local;
+  }
+  void moved(const std::vector<LocalId>& older, LocalId newest) {
+    for (size_t age = older.size(); age-- > 0;)
+      moves.push_back(assign(older[age], builder_.local(age == 0 ? newest : older[age - 1])));
+  }
+
+  Builder& builder_;
+};
+
 }  // namespace
 
 void StencilLowering::registers() {
@@ -82,44 +135,24 @@ void StencilLowering::registers() {
   if (stencil.row_axis >= 0)
     placement.place(domain().axes[static_cast<size_t>(stencil.row_axis)].var, rows.first + t - stencil.warm_up);
 
-  std::vector<Stmt> body, down, moves;
-  const auto kept = [&](DType dtype) {
-    const LocalId local = builder_.new_local(dtype, true);
-    body.push_back(assign(local, builder_.constant(Scalar::of_int(dtype, 0))));
-    return local;
-  };
-  const auto named = [&](DType dtype, ExprId value) {
-    const LocalId local = builder_.new_local(dtype, false);
-    down.push_back(let(local, value));
-    return local;
-  };
-  const auto moved = [&](const std::vector<LocalId>& older, LocalId newest) {
-    for (size_t age = older.size(); age-- > 0;)
-      moves.push_back(assign(older[age], builder_.local(age == 0 ? newest : older[age - 1])));
-  };
+  RowsInRegisters held(builder_);
   std::vector<Registers> rings(stencil.rings.size());
-  const auto from_neighbour = [&](const Registers& ring, int64_t back, int64_t at) {
-    const int64_t threads = floor_div(at, lanes);
-    return builder_.raw(
-        RawOp::FromThread, ring.dtype,
-        {builder_.local(ring.own(back, at - threads * lanes)), builder_.constant(Scalar::of_int(DType::I32, threads))});
-  };
   // Evaluates what is in column `c` of the thread.
   const auto at_column = [&](int64_t c) {
     placement.place(vector_axis().var, column + c);
-    read_rings(step, [&rings, &builder = builder_, &from_neighbour, lanes, c](size_t r, const RingPlace& place) {
+    read_rings(step, [&rings, &builder = builder_, &held, lanes, c](size_t r, const RingPlace& place) {
       const Registers& ring = rings[r];
       const int64_t at = c + place.right;
       if (at >= 0 && at < lanes) return builder.local(ring.own(place.back, at));
       const auto beside = ring.beside.find(at);
-      if (beside == ring.beside.end()) return from_neighbour(ring, place.back, at);
+      if (beside == ring.beside.end()) return held.from_neighbour(ring, place.back, at, lanes);
       const int64_t age = place.back - beside->second.from;
       return builder.local(age == 0 ? beside->second.newest : beside->second.older[static_cast<size_t>(age - 1)]);
     });
   };
 
   const size_t expressions = kernel_.exprs.size();
-  evaluator_.enter(&down, &placement.ranges);
+  evaluator_.enter(&held.step, &placement.ranges);
   for (size_t r = 0; r < rings.size(); ++r) {
     const Ring& ring = stencil.rings[r];
     Registers& registers = rings[r];
@@ -127,29 +160,15 @@ void StencilLowering::registers() {
     // What was evaluated for fewer columns and rows may come from rings that do not reach as far as
     // this one.
     if (ring.left > step.left || ring.right > step.right || ring.start > step.start)
-      evaluator_.enter(&down, &placement.ranges);
+      evaluator_.enter(&held.step, &placement.ranges);
     step.left = ring.left, step.right = ring.right, step.start = ring.start;
     std::vector<LocalId> newest;
     for (int64_t c = 0; c < lanes; ++c) {
       at_column(c);
-      newest.push_back(named(registers.dtype, evaluator_.value_or_anything(ring.node, placement.at(ring.index))));
+      newest.push_back(held.named(registers.dtype, evaluator_.value_or_anything(ring.node, placement.at(ring.index))));
     }
     registers.newest = std::move(newest);
-    registers.older.resize(static_cast<size_t>(ring.rows - 1));
-    for (std::vector<LocalId>& row : registers.older)
-      for (int64_t c = 0; c < lanes; ++c) row.push_back(kept(registers.dtype));
-    for (const auto& [at, range] : shared_columns(ring, lanes)) {
-      Beside& beside = registers.beside[at];
-      beside.from = range.first;
-      beside.newest = named(registers.dtype, from_neighbour(registers, beside.from, at));
-      for (int64_t age = range.first; age < range.second; ++age) beside.older.push_back(kept(registers.dtype));
-      moved(beside.older, beside.newest);
-    }
-    for (int64_t c = 0; c < lanes; ++c) {
-      std::vector<LocalId> older;
-      for (const std::vector<LocalId>& row : registers.older) older.push_back(row[static_cast<size_t>(c)]);
-      moved(older, registers.newest[static_cast<size_t>(c)]);
-    }
+    held.keep_older(ring, lanes, registers);
   }
   step.left = step.right = step.start = 0;
   std::vector<Stmt> written;
@@ -164,11 +183,12 @@ void StencilLowering::registers() {
       evaluator_.only_where(kNoExpr);
     }
   evaluator_.set_known({});
-  append(down, std::move(written));
-  append(down, std::move(moves));
+  append(held.step, std::move(written));
+  append(held.step, std::move(held.moves));
   const auto most = static_cast<int>(kMostUnrolled / std::max<size_t>(1, kernel_.exprs.size() - expressions));
   const int unroll = std::min(most, schedule_.unroll);
-  body.push_back(loop(LoopKind::Serial, Symbol::loop("t"), rows.length + stencil.warm_up, std::move(down), 1,
+  std::vector<Stmt> body = std::move(held.before);
+  body.push_back(loop(LoopKind::Serial, Symbol::loop("t"), rows.length + stencil.warm_up, std::move(held.step), 1,
                       unroll > 1 ? unroll : 0));
 
   std::vector<Stmt> grid_body;
