@@ -13,9 +13,9 @@ namespace {
 
 using Replacements = std::map<Symbol, IntExpr>;
 
-// More facts than this at one place never decide a proof; trying all pairs of them would only take
-// time. What masks say (two bounds for each dimension of a padded array of padded arrays) comes
-// before what follows from it.
+// What is given at a place counts, however much that is: loops, masks, conditions of an interior.
+// Their parts and what follows from them are added up to these numbers; trying all pairs of more
+// would only take time.
 constexpr size_t kMaxFacts = 64;
 constexpr size_t kMaxConsequences = 24;
 constexpr size_t kMaxSteps = 60;
@@ -96,7 +96,7 @@ std::vector<IntExpr> taken_apart(const IntExpr& e) {
 
 // What else e >= 0 says.
 void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int depth = 0) {
-  if (e.constant() || depth > 4 || into.size() >= (depth > 0 ? kMaxConsequences : kMaxFacts)) return;
+  if (e.constant() || depth > 4 || (depth > 0 && into.size() >= kMaxConsequences)) return;
   if (std::find(into.begin(), into.end(), e) != into.end()) return;
   into.push_back(e);
   if (const IntExpr smaller = without_common_factor(e); !(smaller == e))
@@ -112,7 +112,7 @@ void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int dep
 // The parts of e are facts like e, not consequences, of which only so many are kept: the bound of
 // an innermost loop, which comes last, is often a minimum of quotients.
 void add_with_parts(const IntExpr& e, std::vector<IntExpr>& into, int depth = 0) {
-  if (e.constant() || depth > kMostParts) return;
+  if (e.constant() || depth > kMostParts || (depth > 0 && into.size() >= kMaxFacts)) return;
   add_with_consequences(e, into);
   for (const IntExpr& part : taken_apart(e)) add_with_parts(part, into, depth + 1);
 }

@@ -68,6 +68,19 @@ TEST(Facts, TheInnermostBoundIsTakenApartHoweverMuchIsKnown) {
   }
 }
 
+TEST(Facts, WhatIsGivenCountsHoweverMuchIsKnown) {
+  Facts facts;
+  facts.add_range("i"_loop, C);
+  for (int n = 0; n < 60; ++n)
+    facts.add(min(floordiv(B + n, 6), min(floordiv(C + n, 6), C)) -
+              floordiv(sym(Symbol::size(fmt::format("P{}", n))), 5));
+  const IntExpr m = mod(256 * j + 2, 6);
+  EXPECT_FALSE(facts.proves(4 * m - 5));
+  facts.add(4 * m - 5);
+  EXPECT_TRUE(facts.proves(4 * m - 5));
+  EXPECT_TRUE(facts.proves(B - floordiv(sym("P0"_size), 5)));
+}
+
 TEST(Facts, WhatWasProvedIsKeptForPlacesWhereTheSameIsKnown) {
   Proved proved;
   const auto facts = [&](const IntExpr& rows, const IntExpr& mask) {
