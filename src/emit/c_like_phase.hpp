@@ -321,11 +321,11 @@ class PhasePrinter : TextLines {
   const bool looped_;
   kernel::PhaseUses uses_;
 
-  std::string statics_, boxes_;     // boxes_: what opens the mailboxes, before anything else
-  std::string ending_;              // what the last workgroup does
-  UsedHelpers used_;                // wherever a call of a helper is spelled
-  std::vector<int> slots_;          // of locals: one value per lane; 0: one for the team, or a name inside its block
-  std::vector<bool> own_edges_;     // of these, whose last value is that of what the thread takes from the ends of a row
+  std::string statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else
+  std::string ending_;           // what the last workgroup does
+  UsedHelpers used_;             // wherever a call of a helper is spelled
+  std::vector<int> slots_;       // of locals: one value per lane; 0: one for the team, or a name inside its block
+  std::vector<bool> own_edges_;  // of these, whose last value is that of what the thread takes from the ends of a row
   std::vector<bool> in_registers_;  // scratch buffers
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;
