@@ -314,7 +314,9 @@ class Planner {
   bool merge_with_copies(int a, int b) {
     if (parts_.too_long(a, b)) return false;
     std::set<NodeId> copies = parts_.united_copies(a, b);
-    if (!parts_.takes(parts_.describe(parts_.united(a, b), copies))) return false;
+    const std::vector<NodeId> both = parts_.united(a, b);
+    const FusionGroup apart = parts_.describe(both, copies);
+    if (!parts_.takes(apart) || !parts_.stands_as_one(apart, both, copies)) return false;
     parts_.merge(a, b);
     parts_.set_copies(a, {});
     parts_.set_copies(b, std::move(copies));

@@ -77,12 +77,13 @@ Partition::Partition(const Graph& graph, const Options& options)
   steps_.clear();  // these results were never apart
 }
 
-FusionGroup Partition::describe(const std::vector<NodeId>& own, const std::set<NodeId>& copies) const {
+FusionGroup Partition::describe(const std::vector<NodeId>& own, const std::set<NodeId>& copies, bool as_one) const {
   FusionGroup group;
   std::set<NodeId> inside(own.begin(), own.end());
   for (NodeId id : inside) {
     const bool read_outside = std::any_of(consumers(id).begin(), consumers(id).end(), [&](NodeId c) {
-      return (!inside.count(c) && !copied_into(group_of(c), id)) || read_by_copy(c, id, inside);
+      return (!inside.count(c) && !copied_into(group_of(c), id)) ||
+             read_by_copy(c, id, as_one ? inside : std::set<NodeId>{});
     });
     if (edges_.is_output[static_cast<size_t>(id)] || read_outside) group.outputs.push_back(id);
   }
@@ -94,6 +95,12 @@ FusionGroup Partition::describe(const std::vector<NodeId>& own, const std::set<N
   group.nodes.assign(inside.begin(), inside.end());
   group.inputs.assign(inputs.begin(), inputs.end());
   return group;
+}
+
+bool Partition::stands_as_one(const FusionGroup& apart, const std::vector<NodeId>& own,
+                              const std::set<NodeId>& copies) const {
+  const FusionGroup one = describe(own, copies, true);
+  return one.outputs == apart.outputs || std::holds_alternative<schedule::Schedule>(scheduled(one));
 }
 
 std::vector<NodeId> Partition::united(int a, int b) const {
@@ -130,11 +137,13 @@ bool Partition::try_merge(int from, int into) {
     return true;
   }
   if (known_refusal(from, into)) return false;
-  const auto found = scheduled(describe(united(from, into)));
+  const std::vector<NodeId> both = united(from, into);
+  const FusionGroup apart = describe(both);
+  const auto found = scheduled(apart);
   const auto* schedule = std::get_if<schedule::Schedule>(&found);
-  if (!schedule || !schedule->unprofitable.empty()) {
+  if (!schedule || !stands_as_one(apart, both) || !schedule->unprofitable.empty()) {
     // What is computed too often stays so in larger groups.
-    const bool for_good = schedule || std::get<schedule::Refusal>(found).too_long;
+    const bool for_good = schedule ? !schedule->unprofitable.empty() : std::get<schedule::Refusal>(found).too_long;
     refused_[pair_of(groups_.core(from), groups_.core(into))] =
         for_good ? kForGood : members(from).size() + members(into).size();
     if (for_good) reasons_[pair_of(groups_.core(from), groups_.core(into))] = words_of(found);
@@ -297,7 +306,7 @@ std::vector<FusionGroup> Partition::described_groups() const {
 bool Partition::read_by_copy(NodeId c, NodeId id, const std::set<NodeId>& inside) const {
   const std::set<int>& all = copiers(c);
   return std::any_of(all.begin(), all.end(), [&](int g) {
-    return !copied_into(g, id) && (members(g).empty() || !inside.count(members(g).front()));
+    return !copied_into(g, id) && group_of(id) != g && (members(g).empty() || !inside.count(members(g).front()));
   });
 }
 

@@ -42,8 +42,13 @@ class Partition {
   // Whether the group finds `id` in memory.
   bool reads(int g, NodeId id) const;
 
-  // The group that these nodes would be. Copies are computed for its own use only.
-  FusionGroup describe(const std::vector<NodeId>& own, const std::set<NodeId>& copies = {}) const;
+  // The group that these nodes would be. Copies are computed for its own use only. They may be
+  // those of two groups of which one has copies of nodes that read the other in memory: these read
+  // it still, unless they are taken `as_one`.
+  FusionGroup describe(const std::vector<NodeId>& own, const std::set<NodeId>& copies = {}, bool as_one = false) const;
+  // Whether they have a schedule as one, with what `apart` says of them otherwise.
+  bool stands_as_one(const FusionGroup& apart, const std::vector<NodeId>& own,
+                     const std::set<NodeId>& copies = {}) const;
   std::vector<NodeId> united(int a, int b) const;
   void merge(int from, int into);
   // What comes after belongs to this pass of the planner.
