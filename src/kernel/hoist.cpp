@@ -85,8 +85,12 @@ class Hoist {
     std::vector<Stmt> lets;
     const auto known = loop.extent.constant();
     const int64_t of_thread = threads == 0 ? 0 : known ? (*known + threads - 1) / threads : loop.lanes * loop.unroll;
-    if (of_thread >= kWorthInverse) moved_ |= share_divisors(kernel_, loop, same_in(loop, given, 0, nullptr));
-    hoist(loop, invariants(loop, given, 0, nullptr),
+    std::unordered_map<ExprId, bool> same = same_in(loop, given, 0, nullptr);
+    if (of_thread >= kWorthInverse && share_divisors(kernel_, loop, same)) {
+      moved_ = true;
+      same = same_in(loop, given, 0, nullptr);
+    }
+    hoist(loop, invariants(loop, same, nullptr),
           [&](LocalId local, ExprId value) { lets.push_back(let(local, value)); });
     const int64_t step = int64_t{threads} * loop.lanes;
     if (!loop.columns || threads == 0 || known.value_or(INT64_MAX) <= step) return lets;
@@ -94,7 +98,7 @@ class Hoist {
       moved_ |= share_divisors(kernel_, loop, same_in(loop, given, loop.columns, nullptr));
     // Nothing is stored meanwhile, and what is read is there whether there are elements or not.
     const Loop* reads = std::all_of(loop.body.begin(), loop.body.end(), computes) ? &loop : nullptr;
-    std::vector<ExprId> of_columns = invariants(loop, given, loop.columns, reads);
+    std::vector<ExprId> of_columns = invariants(loop, same_in(loop, given, loop.columns, reads), reads);
     std::erase_if(of_columns, [&](ExprId id) { return operations(id) < kWorthALane; });
     if (of_columns.size() * static_cast<size_t>(loop.lanes) > kMostRead)
       std::erase_if(of_columns, [&](ExprId id) { return reads_arrays(id); });
@@ -189,9 +193,8 @@ class Hoist {
   }
 
   // The largest of those, in order. Leaves stay.
-  std::vector<ExprId> invariants(const Loop& loop, const std::unordered_set<LocalId>& given, int columns,
+  std::vector<ExprId> invariants(const Loop& loop, const std::unordered_map<ExprId, bool>& same,
                                  const Loop* reads) const {
-    const std::unordered_map<ExprId, bool> same = same_in(loop, given, columns, reads);
     std::vector<ExprId> found;
     visit_below(kernel_, roots_of(loop), [&](ExprId id, const Expr& e) {
       if (!same.at(id)) return true;

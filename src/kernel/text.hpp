@@ -22,7 +22,7 @@ std::string expr_text(const Kernel& kernel, ExprId expr);      // on one line, c
 using OperandText = std::function<std::string(ExprId)>;
 std::string text_of(const Kernel& kernel, const Expr& e, const OperandText& operand);
 bool is_leaf(const Expr& e);                    // never too long for its statement
-bool is_open(const Expr& e, const Expr& user);  // stands in parentheses as an operand of `user`
+bool is_open(const Expr& e, const Expr& user);  // printed in parentheses as an operand of `user`
 
 // The variants of a phase, and how they run a loop of it: a line each.
 std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase);
