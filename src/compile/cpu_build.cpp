@@ -252,7 +252,7 @@ void build_for_cpu(Executable::State& state, bool tuned) {
   SourceOf source_of;
   clock.stage("emit", [&] {
     source_of = print_kernels(state);
-    if (!tuned && state.device.cache && take_tuned(state, tuned_keys(state, source_of)))
+    if (!tuned && (state.settled || state.device.cache) && take_tuned(state, tuned_keys(state, source_of)))
       source_of = print_kernels(state);
     return state.kernels.size();
   });

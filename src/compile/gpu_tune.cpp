@@ -87,7 +87,7 @@ Times measure(const Executable::State& state, const std::vector<const GpuKernel*
 }  // namespace
 
 void take_tuned(Executable::State& state, std::vector<GpuKernel>& kernels) {
-  if (!state.device.gpu || !state.device.cache) return;
+  if (!state.device.gpu || !(state.settled || state.device.cache)) return;
   for (size_t k = 0; k < kernels.size(); ++k) {
     if (!has_own_schedule(state, k)) continue;
     const auto found = tuned_before(state, k, tuned_key(state, kernels[k].kernel, kernels[k].source));

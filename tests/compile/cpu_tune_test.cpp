@@ -234,6 +234,23 @@ TEST_F(TunedOnCpu, EveryTextIsCompiledOnce) {
   EXPECT_EQ(std::count(texts.begin(), texts.end(), e.dump("source")), 1);
 }
 
+// What was settled elsewhere needs no cache on disk.
+TEST_F(TunedOnCpu, SettledSchedulesAreTakenWithoutACache) {
+  const Executable own = compiled(kSlowWithFourLanes, false);
+  std::vector<std::vector<Considered>> considered = own.considered({{"N"_size, 512}}, false);
+  std::erase_if(considered[0], [](const Considered& c) { return c.chosen; });
+  ASSERT_FALSE(considered[0].empty());
+  Settled settled = own.settled();
+  settled.tunings[0] = considered[0][0].candidate.tuning;
+  device_.cache = nullptr;
+  CompileOptions options;
+  options.sizes = {{"N"_size, 512}};
+  options.threads = 2;
+  options.settled = std::make_shared<const Settled>(settled);
+  const Executable other = compile(lang::parse_program(kSlowWithFourLanes, "<test>"), device_, options);
+  EXPECT_TRUE(schedule::same_form(*other.plan().groups[0].schedule, *considered[0][0].candidate.schedule));
+}
+
 // Two kernels; the first has a candidate that cannot be built and a slow one, the second has one
 // candidate.
 TEST(TimesInTurns, WhatTakesTwiceAsLongIsNotTimedAgain) {
