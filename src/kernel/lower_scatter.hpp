@@ -81,11 +81,16 @@ class ScatterLowering : public Lowering {
 
   struct Lists;
   struct Row;
+  static IntExpr most_long_rows(const Scattered& s);
   void scatter_listed(const Scattered& s);
   void count_rows(const Scattered& s, const Lists& lists);
   void find_places(const Scattered& s, const Lists& lists);
   void fill_lists(const Scattered& s, const Lists& lists);
+  ExprId listed_at(const Scattered& s, const Lists& lists, const IntExpr& place);
+  void order_update(const Scattered& s, const Lists& lists, const Row& row, ExprId own, const Ranges& ranges,
+                    std::vector<Stmt>& into);
   void order_lists(const Scattered& s, const Lists& lists);
+  void order_updates(const Scattered& s, const Lists& lists);
   void join_short_rows(const Scattered& s, const Lists& lists);
   void join_long_rows(const Scattered& s, const Lists& lists, size_t stage);
   void finish_long_rows(const Scattered& s, const Lists& lists);

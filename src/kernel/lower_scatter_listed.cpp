@@ -4,12 +4,13 @@
 //   phases 0 to 2: counts[r] = 0; counts[row(j)] += 1 over the updates j, atomically; cursors[r] = the counts before r, by a scan over the
 //     grid
 //   phase 3: vector over the updates j: list[cursors[row(j)]++] = j
-//   sums of floats: grid over the rows, vector over their lists: ordered[begin + updates of the row below this] = this
+//   sums of floats: grid over the rows, vector over their lists (few updates: over the list): ordered[begin + updates of the row below
+//     this] = this
 //   phase 4: grid over the rows and blocks of the columns; vector over the columns c
-//     out[r, c] = x[r, c], joined by update(list[k], c) for the k of the row; of a long row: what joins nothing
+//     out[r, c] = x[r, c], joined by update(list[k], c) for the k of the row, if it is not long
 //   a phase for each stage: grid over parts of the list; if its first or last one belongs to a long row:
 //     joins that row's updates of the part, then adds the result to that of the row, atomically
-//   last phase: grid over the rows: out of the long ones
+//   last phase: grid over groups of rows: out of the long ones
 //
 // Sums of floats of a row are in the order of its updates; those of long rows are made as
 // any_order.hpp has them, whatever the order of a list.
@@ -29,6 +30,14 @@ namespace {
 constexpr int64_t kPartOfList = 128, kMostOfRow = 2 * kPartOfList;
 constexpr int kListedAtOnce = 4;  // updates that are on their way at a time
 
+// Each thread goes over a list of its own.
+std::vector<Stmt> one_at_a_time(std::vector<Stmt> body) {
+  for_each_stmt(body, [](Stmt& stmt) {
+    if (Loop* lanes = loop_of(stmt, LoopKind::Vector)) lanes->lanes = lanes->unroll = 1;
+  });
+  return body;
+}
+
 }  // namespace
 
 struct ScatterLowering::Lists {
@@ -43,6 +52,7 @@ struct ScatterLowering::Lists {
 struct ScatterLowering::Row {
   Piece listed;
   ExprId is_long;
+  IntExpr slot;  // of the joined updates of long rows: their lists begin further apart than that many updates
 };
 
 // Whether the updates of a short row are joined in their order: the sum of floats is then the same
@@ -92,6 +102,8 @@ ExprId ScatterLowering::result(const Scattered& s, ExprId x, const std::vector<E
   return from_ordered(builder_, key, type);
 }
 
+IntExpr ScatterLowering::most_long_rows(const Scattered& s) { return max(1, ceildiv(s.updates, kMostOfRow)); }
+
 void ScatterLowering::scatter_listed(const Scattered& s) {
   const auto fits = s.updates.constant();
   const DType word = fits && *fits < INT32_MAX ? DType::I32 : DType::I64;
@@ -103,8 +115,10 @@ void ScatterLowering::scatter_listed(const Scattered& s) {
               stages(s)};
   lists.ordered = joins_in_order(s) ? add_temporary(word, {s.updates + 1}, "updates of each row in order") : lists.list;
   for (const Stage& stage : lists.stages) {
+    Shape dims = s.shape;
+    dims[0] = most_long_rows(s);
     std::vector<int>& values = lists.values.emplace_back();
-    for (const Joined& j : stage) values.push_back(add_temporary(j.type, s.shape, "joined updates of long rows"));
+    for (const Joined& j : stage) values.push_back(add_temporary(j.type, dims, "joined updates of long rows"));
   }
   count_rows(s, lists);
   find_places(s, lists);
@@ -122,6 +136,14 @@ void ScatterLowering::count_rows(const Scattered& s, const Lists& lists) {
   const ExprId one = builder_.constant(Scalar::of_int(lists.word, 1));
   over_chunks(s.rows + 1, [&](const IntExpr& at, const Ranges&, std::vector<Stmt>& body) {
     body.push_back(builder_.store({false, lists.counts, {at}}, zero));
+  });
+  over_chunks(most_long_rows(s) * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
+    Shape dims = s.shape;
+    dims[0] = most_long_rows(s);
+    const Index index = reshaped_index({most_long_rows(s) * s.columns}, dims, {at}, ranges);
+    for (size_t n = 0; n < lists.stages.size(); ++n)
+      for (size_t v = 0; v < lists.values[n].size(); ++v)
+        body.push_back(builder_.store({false, lists.values[n][v], index}, lists.stages[n][v].nothing));
   });
   over_chunks(s.updates, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const ExprId row = scatter_row(s, at, ranges);
@@ -180,12 +202,39 @@ ScatterLowering::Row ScatterLowering::row_of_lists(const Scattered& s, const Lis
     return evaluator_.known_index(value, s.updates + 1);
   };
   const IntExpr end = known(lists.cursors), count = known(lists.counts);
-  return {{end - count, count}, builder_.apply(Op::Gt, {builder_.index(count), builder_.index(kMostOfRow)})};
+  const IntExpr slot = evaluator_.known_index(builder_.index(floordiv(end - count, kMostOfRow)), most_long_rows(s));
+  return {{end - count, count}, builder_.apply(Op::Gt, {builder_.index(count), builder_.index(kMostOfRow)}), slot};
 }
 
-// Each update of a short row finds its place by counting those of the row before it.
+// The update at a place of the list, which is within the list.
+ExprId ScatterLowering::listed_at(const Scattered& s, const Lists& lists, const IntExpr& place) {
+  return builder_.load({false, lists.list, {evaluator_.known_index(builder_.index(place), s.updates + 1)}});
+}
+
+// An update of a short row finds its place by counting those of the row before it.
+void ScatterLowering::order_update(const Scattered& s, const Lists& lists, const Row& row, ExprId own,
+                                   const Ranges& ranges, std::vector<Stmt>& into) {
+  const Symbol number = Symbol::loop("k");
+  const LocalId before = builder_.new_local(DType::I64, true);
+  const ExprId so_far = builder_.local(before);
+  into.push_back(assign(before, builder_.constant(Scalar::of_int(DType::I64, 0))));
+  std::vector<Stmt> one;
+  Ranges inner = ranges;
+  inner[number] = {0, row.listed.length - 1};
+  evaluator_.enter(&one, &inner);
+  const ExprId other = listed_at(s, lists, row.listed.first + IntExpr::symbol(number));
+  one.push_back(assign(
+      before, builder_.apply(Op::Add, {so_far, builder_.cast(builder_.apply(Op::Lt, {other, own}), DType::I64)})));
+  into.push_back(loop(LoopKind::Serial, number, row.listed.length, std::move(one), 1, kListedAtOnce));
+  evaluator_.enter(&into, &ranges);
+  const ExprId place = builder_.apply(Op::Add, {builder_.index(row.listed.first), so_far});
+  // Only one update is written to a place; an atomic operation says so to the verifier.
+  into.push_back(store_atomic({false, lists.ordered, {evaluator_.known_index(place, s.updates + 1)}}, Op::Max, own));
+}
+
 void ScatterLowering::order_lists(const Scattered& s, const Lists& lists) {
-  const Symbol r = Symbol::loop("rows"), number = Symbol::loop("k");
+  if (schedule_.sparse) return order_updates(s, lists);
+  const Symbol r = Symbol::loop("rows");
   Grid grid;
   Placement placement;
   grid.add(r, s.rows);
@@ -193,35 +242,37 @@ void ScatterLowering::order_lists(const Scattered& s, const Lists& lists) {
   std::vector<Stmt> body, inside;
   evaluator_.enter(&body, &placement.ranges);
   const Row here = row_of_lists(s, lists, placement.value_of.at(r));
-  const auto listed = [&](const IntExpr& at) {
-    const IntExpr place = evaluator_.known_index(builder_.index(here.listed.first + at), s.updates + 1);
-    return builder_.load({false, lists.list, {place}});
-  };
   append(inside,
          lanes_of(kLane, here.listed.length, evaluator_.ranges(), [&](const Ranges& ranges, std::vector<Stmt>& into) {
            evaluator_.enter(&into, &ranges);
-           const ExprId own = listed(IntExpr::symbol(kLane));
-           const LocalId before = builder_.new_local(DType::I64, true);
-           const ExprId so_far = builder_.local(before);
-           into.push_back(assign(before, builder_.constant(Scalar::of_int(DType::I64, 0))));
-           std::vector<Stmt> one;
-           Ranges inner = ranges;
-           inner[number] = {0, here.listed.length - 1};
-           evaluator_.enter(&one, &inner);
-           const ExprId is_before = builder_.apply(Op::Lt, {listed(IntExpr::symbol(number)), own});
-           one.push_back(assign(before, builder_.apply(Op::Add, {so_far, builder_.cast(is_before, DType::I64)})));
-           into.push_back(loop(LoopKind::Serial, number, here.listed.length, std::move(one), 1, kListedAtOnce));
-           evaluator_.enter(&into, &ranges);
-           const ExprId place = builder_.apply(Op::Add, {builder_.index(here.listed.first), so_far});
-           // Only one update is written to a place; an atomic operation says so to the verifier.
-           into.push_back(
-               store_atomic({false, lists.ordered, {evaluator_.known_index(place, s.updates + 1)}}, Op::Max, own));
+           const ExprId own = listed_at(s, lists, here.listed.first + IntExpr::symbol(kLane));
+           order_update(s, lists, here, own, ranges, into);
          }));
   body.push_back(If{builder_.apply(Op::Not, {here.is_long}), std::move(inside)});
-  for_each_stmt(body, [](Stmt& stmt) {
-    if (Loop* lanes = loop_of(stmt, LoopKind::Vector)) lanes->lanes = lanes->unroll = 1;
-  });
-  add_phase(grid.extent(), std::move(body), s.columns);
+  add_phase(grid.extent(), one_at_a_time(std::move(body)), s.columns);
+}
+
+// Most rows have no update: a team of one thread for each update. Behind those that are listed the
+// list has update 0, which finds the place that it has anyway.
+void ScatterLowering::order_updates(const Scattered& s, const Lists& lists) {
+  const Symbol number = Symbol::loop("listed");
+  Grid grid;
+  Placement placement;
+  grid.add(number, s.updates);
+  grid.decode(placement);
+  std::vector<Stmt> body, inside;
+  evaluator_.enter(&body, &placement.ranges);
+  const ExprId own = listed_at(s, lists, placement.value_of.at(number));
+  const IntExpr update = evaluator_.as_index(builder_.cast(own, DType::I64), s.updates);
+  const ExprId found = scatter_row(s, update, evaluator_.ranges());
+  const Row row = row_of_lists(s, lists, evaluator_.as_index(found, s.rows));
+  const ExprId is_inside = row_inside(s, found), is_short = builder_.apply(Op::Not, {row.is_long});
+  const Ranges known = evaluator_.ranges();
+  order_update(s, lists, row, own, known, inside);
+  body.push_back(
+      If{is_inside == kNoExpr ? is_short : builder_.apply(Op::And, {is_inside, is_short}), std::move(inside)});
+  add_phase(grid.extent(), std::move(body), 1);
+  kernel_.phases.back().team.threads = 1;
 }
 
 // The updates of one element that a list has there, joined.
@@ -259,7 +310,7 @@ void ScatterLowering::join_short_rows(const Scattered& s, const Lists& lists) {
     const Row here = row_of_lists(s, lists, row);
     around = evaluator_.ranges();
     const IntExpr column = columns.first + IntExpr::symbol(kLane);
-    std::vector<Stmt> joins, leaves;
+    std::vector<Stmt> joins;
     append(joins, lanes_of(kLane, columns.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
              std::vector<ExprId> before, values;
              for (const Stage& stage : joins_in_order(s) ? std::vector<Stage>{plain_sum(s)} : lists.stages) {
@@ -272,14 +323,7 @@ void ScatterLowering::join_short_rows(const Scattered& s, const Lists& lists) {
              const ExprId value = joins_in_order(s) ? joined_by(s.kind, x, values[0]) : result(s, x, before, values);
              into.push_back(builder_.store({false, out, evaluator_.inside(s.id, at)}, value));
            }));
-    append(leaves, lanes_of(kLane, columns.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
-             for (size_t n = 0; n < lists.stages.size(); ++n)
-               for (size_t v = 0; v < lists.values[n].size(); ++v)
-                 into.push_back(builder_.store({false, lists.values[n][v], s.at(row, column, ranges)},
-                                               lists.stages[n][v].nothing));
-           }));
     body.push_back(If{builder_.apply(Op::Not, {here.is_long}), std::move(joins)});
-    body.push_back(If{here.is_long, std::move(leaves)});
     const ExprId one = builder_.constant(Scalar::of_int(lists.word, 1));
     body.push_back(store_atomic({false, lists.counts, {s.rows}}, Op::Max, one, here.is_long));
   });
@@ -309,7 +353,7 @@ void ScatterLowering::join_long_rows(const Scattered& s, const Lists& lists, siz
           const Piece listed_here{begin, min(first + kPartOfList, here.listed.first + here.listed.length) - begin};
           std::vector<Stmt> inside;
           append(inside, lanes_of(kLane, columns.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
-                   const Index at = s.at(row, column, ranges);
+                   const Index at = s.at(here.slot, column, ranges);
                    std::vector<ExprId> before;
                    if (stage > 0)
                      for (const int param : lists.values[stage - 1])
@@ -331,27 +375,38 @@ ExprId ScatterLowering::any_is_long(const Scattered& s, const Lists& lists) {
       Op::Ne, {builder_.load({false, lists.counts, {s.rows}}), builder_.constant(Scalar::of_int(lists.word, 0))});
 }
 
+// Most workgroups see that no row is long, and a team looks at several rows, since it is the
+// workgroups that cost time.
 void ScatterLowering::finish_long_rows(const Scattered& s, const Lists& lists) {
+  constexpr int64_t kRowsOfTeam = 16;
   const int out = evaluator_.output_param(s.id);
-  over_rows(s, [&](const IntExpr& row, const Piece& columns, Ranges around, std::vector<Stmt>& guarded) {
-    std::vector<Stmt> body;
-    evaluator_.enter(&body, &around);
-    const Row here = row_of_lists(s, lists, row);
-    around = evaluator_.ranges();
-    std::vector<Stmt> inside;
-    append(inside, lanes_of(kLane, columns.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
-             const Index at = s.at(row, columns.first + IntExpr::symbol(kLane), ranges);
-             std::vector<ExprId> before, values;
-             for (const std::vector<int>& params : lists.values) {
-               before = std::exchange(values, {});
-               for (const int param : params) values.push_back(builder_.load({false, param, at}));
-             }
-             const ExprId value = result(s, evaluator_.value(s.x, at), before, values);
-             into.push_back(builder_.store({false, out, evaluator_.inside(s.id, at)}, value));
-           }));
-    body.push_back(If{here.is_long, std::move(inside)});
-    guarded.push_back(If{any_is_long(s, lists), std::move(body)});
-  });
+  const Symbol number = Symbol::loop("rows"), k = Symbol::loop("row_of");
+  over_teams(s, number, ceildiv(s.rows, kRowsOfTeam),
+             [&](const IntExpr& group, const Piece& columns, Ranges around, std::vector<Stmt>& guarded) {
+               const IntExpr first = group * kRowsOfTeam, length = min(kRowsOfTeam, s.rows - first);
+               const IntExpr row = first + IntExpr::symbol(k);
+               around[k] = {0, length - 1};
+               std::vector<Stmt> body, inside;
+               evaluator_.enter(&body, &around);
+               const Row here = row_of_lists(s, lists, row);
+               around = evaluator_.ranges();
+               append(inside,
+                      lanes_of(kLane, columns.length, around, [&](const Ranges& ranges, std::vector<Stmt>& into) {
+                        const IntExpr column = columns.first + IntExpr::symbol(kLane);
+                        const Index at = s.at(row, column, ranges), joined = s.at(here.slot, column, ranges);
+                        std::vector<ExprId> before, values;
+                        for (const std::vector<int>& params : lists.values) {
+                          before = std::exchange(values, {});
+                          for (const int param : params) values.push_back(builder_.load({false, param, joined}));
+                        }
+                        const ExprId value = result(s, evaluator_.value(s.x, at), before, values);
+                        into.push_back(builder_.store({false, out, evaluator_.inside(s.id, at)}, value));
+                      }));
+               body.push_back(If{here.is_long, std::move(inside)});
+               std::vector<Stmt> rows;
+               rows.push_back(loop(LoopKind::Serial, k, length, std::move(body)));
+               guarded.push_back(If{any_is_long(s, lists), std::move(rows)});
+             });
 }
 
 // A phase whose iterations are those of `var` and blocks of the columns, one to a lane.

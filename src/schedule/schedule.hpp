@@ -57,6 +57,7 @@ struct Schedule {
   ScatterForm scatter{};           // Scatter
   bool on_chip = false;            // Scatter, Atomic: workgroups combine updates in shared memory first
   bool stores_updates = false;     // Scatter, Levels: the phase that computes the updates stores them for a later one
+  bool sparse = false;             // Scatter, Listed: fewer updates than rows, as estimated
   int resident = 0;                // workgroups of a multiprocessor that registers must do for; 0: any number
   bool plain = false;              // Target::plain
   bool held = false;               // one step covers a row: what its passes read stays in registers

@@ -201,6 +201,7 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
   s.lanes = options.tuning.lanes ? options.tuning.lanes : std::max(4, options.target.vector_bits / 32);
   s.tile = options.tuning.tile ? options.tuning.tile : kScatterChunk;
   if (options.target.gpu) for_gpu(node, sizes, options.target, s);
+  s.sparse = s.scatter == ScatterForm::Listed && sizes.updates < sizes.rows;
   s.stores_updates = s.scatter == ScatterForm::Levels && is_dear(graph, computed_for(graph, group, node.args[2]));
   s.note = note_of(s, updates.str());
   return s;
