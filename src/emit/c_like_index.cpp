@@ -18,6 +18,7 @@ std::string PhasePrinter::atom(const Atom& a) {
     SMELT_CHECK(found != symbols_.end(), "the size {} is no parameter of the kernel", *a.symbol);
     return found->second;
   }
+  if (const std::string known = own_place(a); !known.empty()) return known;
   const std::string x = integer(a.a), y = integer(a.b);
   const std::string type = index_type(), natural = function_.wide ? std::string(as_.wide_unsigned) : "unsigned";
   switch (a.kind) {
@@ -38,6 +39,15 @@ std::string PhasePrinter::atom(const Atom& a) {
     case AtomKind::Symbol: break;
   }
   return "";
+}
+
+// The row and the column of the element at hand, from those of the thread.
+std::string PhasePrinter::own_place(const Atom& a) const {
+  const bool quotient = a.kind == AtomKind::FloorDiv;
+  if (!vector_.columns || vector_.edge || !(quotient || a.kind == AtomKind::Mod)) return "";
+  if (a.a != IntExpr::symbol(vector_.loop->var) || a.b != IntExpr(vector_.columns)) return "";
+  if (quotient) return vector_.unroll == 1 ? "first_row" : fmt::format("(first_row + u * {})", vector_.rows);
+  return vector_.grouped || vector_.lanes == 1 ? "own_column" : "(own_column + l)";
 }
 
 std::string PhasePrinter::integer(const IntExpr& e) {

@@ -85,6 +85,7 @@ void PhasePrinter::hold(const std::vector<kernel::EarlyLoad>& loads, const std::
   declare_loads(loads);
   open("");
   line("const {} start = {}, end = {}; (void)end;", index_type(), first, extent);
+  name_place();
   load_groups(loads, vector_.checked);
   from_lane_.clear();
   close();

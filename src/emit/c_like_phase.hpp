@@ -101,7 +101,10 @@ class PhasePrinter : TextLines {
     const Loop* loop = nullptr;
     bool grouped = false;  // printing what all lanes of a group have in common: the variable is that of lane 0
     bool edge = false;     // printing the element that a thread takes from the edges
-    std::string edges;     // peeled: names the number of this thread's element, and with "has_" whether there is one
+    // Elements are rows of so many columns, of which a thread has some next to each other, in rows
+    // that are `rows` apart from group to group; 0: not known.
+    int64_t columns = 0, rows = 0;
+    std::string edges;  // peeled: names the number of this thread's element, and with "has_" whether there is one
   };
   struct Place {
     std::string base;
@@ -229,6 +232,9 @@ class PhasePrinter : TextLines {
   void open_edge();
   void close_edge();
   void whole_loop(const Loop& s, const std::string& extent);
+  void name_place();
+  void step_of(const Loop& s);
+  void steps_and_last(const Loop& s, const std::string& first, const std::string& extent);
   void vector_loop(const Loop& s);
   void nested_body(const Loop& around, const std::vector<kernel::BlockAccesses>& blocks);
   void block(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses);
@@ -279,6 +285,7 @@ class PhasePrinter : TextLines {
   std::string index_type() const { return function_.wide ? std::string(as_.wide) : "int"; }
   std::string integer(const IntExpr& e);
   std::string atom(const IntExpr::Atom& a);
+  std::string own_place(const IntExpr::Atom& a) const;
 
   // c_like_random.cpp
   std::vector<ExprId> draw_groups(const std::vector<kernel::GroupDraw>& draws);

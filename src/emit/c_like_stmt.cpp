@@ -178,7 +178,9 @@ bool PhasePrinter::batched_loop(const Loop& s) {
     line("const int n = 0; (void)n;");
     for (const ExprId id : loads) {
       const Place p = place(load_at(id).access);
-      line("ld{}[k] = {}({} + {});", id, used_("fetched"), p.base, integer(p.offset));
+      const std::string inside = load_at(id).mask == kNoExpr ? "" : value(load_at(id).mask) + " ? ";
+      line("ld{}[k] = {}{}({} + {}){};", id, inside, used_("fetched"), p.base, integer(p.offset),
+           inside.empty() ? "" : fmt::format(" : ({})0", memory_type(p.dtype)));
     }
   });
   for (const ExprId id : loads)

@@ -12,6 +12,11 @@ PhasePrinter::Vector PhasePrinter::shape_of(const Loop& s) const {
   Vector vector;
   static_cast<kernel::LoopShape&>(vector) = s.team->shapes[function_.variant];
   vector.loop = &s;
+  const int64_t group = int64_t{team_.threads} * vector.lanes;
+  if (!looped_ && !vector.peeled && s.columns > 0 && group % s.columns == 0 && s.columns % vector.lanes == 0) {
+    vector.columns = s.columns;
+    vector.rows = group / s.columns;
+  }
   return vector;
 }
 
@@ -71,6 +76,61 @@ void PhasePrinter::whole_loop(const Loop& s, const std::string& extent) {
   body();
 }
 
+// The column of the thread, and the row in which its step begins.
+void PhasePrinter::name_place() {
+  if (!vector_.columns) return;
+  line("const {0} own_column = ({0})(t * {1} % {2}); (void)own_column;", index_type(), vector_.lanes, vector_.columns);
+  const std::string natural = function_.wide ? std::string(as_.wide_unsigned) : "unsigned";
+  line("const {0} first_row = ({0})(({1})start / {2}); (void)first_row;", index_type(), natural, vector_.columns);
+}
+
+// The groups of a step.
+void PhasePrinter::step_of(const Loop& s) {
+  name_place();
+  if (looped_ && vector_.checked && !vector_.by_element)
+    line("const int count = {};",
+         helper(as_, used_, "smaller", index_type(), std::to_string(vector_.unroll), "end - start"));
+  if (has_scans(s.body)) {
+    scan_body(s);
+  } else if (has_loops(s)) {
+    line("const {} i0 = start;", index_type());
+    line("const int group = first_group; (void)group;");
+    open(vector_.checked && !looped_ ? "if (i0 < end)" : "");
+    nested_body(s, accesses_of(s).blocks);
+    close();
+  } else {
+    const auto runs = kernel::blocks_of(kernel_, s);
+    for (size_t b = 0; b < runs.size(); ++b) {
+      push();
+      run_block(runs[b], accesses_of(s).blocks[b], b + 1 == runs.size());
+      pop();
+    }
+    for (const kernel::BlockAccesses& accesses : accesses_of(s).blocks) end_early(accesses.early);
+  }
+}
+
+// The steps that lie inside for this thread, which check nothing, and its last one.
+void PhasePrinter::steps_and_last(const Loop& s, const std::string& first, const std::string& extent) {
+  const int64_t group = int64_t{team_.threads} * vector_.lanes;
+  const int n = names_++;
+  const auto step = [&](const std::string& head) {
+    open(head);
+    line("const int first_group = groups_{};", n);
+    step_of(s);
+    close();
+  };
+  open("");
+  line("int groups_{} = 0;", n);
+  line("{} start = {};", index_type(), first);
+  line("const {} end = {};", index_type(), extent);
+  vector_.checked = false;
+  step(fmt::format("for (; start + {} < end; start += {}, groups_{} += {})", group * (vector_.unroll - 1),
+                   group * vector_.unroll, n, vector_.unroll));
+  vector_.checked = true;
+  step("if (start < end)");
+  close();
+}
+
 void PhasePrinter::vector_loop(const Loop& s) {
   push();
   vector_ = shape_of(s);
@@ -107,6 +167,13 @@ void PhasePrinter::vector_loop(const Loop& s) {
     line("const {} start = base + {};", type, first);
     line("const int first_group = groups_{};", names_);
     ++names_;
+  } else if (vector_.last_apart) {
+    steps_and_last(s, first, extent);
+    if (vector_.peeled) edge(s.body);
+    pop();
+    pop();
+    vector_ = {};
+    return;
   } else {
     line("int groups_{} = 0;", names_);
     if (variant_.form == kernel::Variant::Form::Ending)
@@ -116,25 +183,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
     line("const int first_group = groups_{};", names_);
     ++names_;
   }
-  if (looped_ && vector_.checked && !vector_.by_element)
-    line("const int count = {};", helper(as_, used_, "smaller", type, std::to_string(vector_.unroll), "end - start"));
-  if (in_order) {
-    scan_body(s);
-  } else if (has_loops(s)) {
-    line("const {} i0 = start;", type);
-    line("const int group = first_group; (void)group;");
-    open(vector_.checked && !looped_ ? "if (i0 < end)" : "");
-    nested_body(s, accesses_of(s).blocks);
-    close();
-  } else {
-    const auto runs = kernel::blocks_of(kernel_, s);
-    for (size_t b = 0; b < runs.size(); ++b) {
-      push();
-      run_block(runs[b], accesses_of(s).blocks[b], b + 1 == runs.size());
-      pop();
-    }
-    for (const kernel::BlockAccesses& accesses : accesses_of(s).blocks) end_early(accesses.early);
-  }
+  step_of(s);
   close();
   if (vector_.peeled && !vector_.one_step) edge(s.body);
   pop();

@@ -22,9 +22,9 @@ namespace {
 using Block = std::vector<const Stmt*>;
 using Forms = std::map<const Loop*, LoopAccesses>;
 
-constexpr int64_t kMostHeldBytes = 128;   // of an array, in the registers of a thread
-constexpr int64_t kMostBatchBytes = 256;  // of several iterations of a loop
-constexpr int kOperationsPerByte = 8;     // of a phase that is bound by its instructions
+constexpr int64_t kMostHeldBytes = 128;                          // of an array, in the registers of a thread
+constexpr int64_t kMostBatchBytes = 256, kMostMaskedBytes = 64;  // of several iterations of a loop
+constexpr int kOperationsPerByte = 8;                            // of a phase that is bound by its instructions
 
 // Whether a phase is bound by its instructions: it gains nothing from how the caches treat what it
 // reads, and loses a little (a chain of five tanh 2 % on an H200).
@@ -159,9 +159,16 @@ class EarlyLoads {
     if (loop.kind != LoopKind::Serial || loop.unroll < 2 || !stores) return {};
     IterationLoads batch{1, iteration_loads(loop)};
     int64_t bytes = 0;
-    for (const ExprId id : batch.loads)
-      bytes += std::max(4, size_of(kernel_.dtype_of(kernel_.at(id).get<Load>().access)));
-    while (bytes > 0 && 2 * batch.iterations * bytes <= kMostBatchBytes && 2 * batch.iterations <= loop.unroll)
+    bool masked = false;
+    for (const ExprId id : batch.loads) {
+      const auto& load = kernel_.at(id).get<Load>();
+      bytes += std::max(4, size_of(kernel_.dtype_of(load.access)));
+      masked = masked || load.mask != kNoExpr;
+    }
+    // Masks come with stencils, whose rows are in registers already.
+    const int64_t most = masked ? kMostMaskedBytes : kMostBatchBytes;
+    if (bytes > 0 && loop.unroll * bytes <= most) batch.iterations = loop.unroll;
+    while (bytes > 0 && 2 * batch.iterations * bytes <= most && 2 * batch.iterations <= loop.unroll)
       batch.iterations *= 2;
     return batch.iterations > 1 ? batch : IterationLoads{};
   }
@@ -177,7 +184,9 @@ class EarlyLoads {
     }
     visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
       const auto* load = e.get_if<Load>();
-      if (!load || load->access.scratch || load->mask != kNoExpr) return true;
+      if (!load || load->access.scratch) return true;
+      const bool wide = size_of(kernel_.dtype_of(load->access)) > 4;
+      if (load->mask != kNoExpr && (wide || !kernel_.is_zero(load->other))) return true;
       const std::vector<int>& on = uses_.dependencies_of(id);
       const bool moves = any_index(e, [&](const IntExpr& x) { return x.mentions(loop.var); });
       const bool waits = std::any_of(on.begin(), on.end(), [&](int resource) { return given.count(resource) > 0; });

@@ -33,12 +33,20 @@ const Axis& ReductionLowering::first_reduced() const {
   throw InternalError("a split without a reduced axis");
 }
 
-// The parts have "%part" points, a multiple of `multiple`.
-ReductionLowering::SplitAxis ReductionLowering::split_axis(const Axis& axis, const IntExpr& wanted, int64_t multiple) {
+// The parts have "%part" points, a multiple of `multiple`, and of `step` too where that makes them
+// longer by an eighth at most.
+ReductionLowering::SplitAxis ReductionLowering::split_axis(const Axis& axis, const IntExpr& wanted, int64_t multiple,
+                                                           int64_t step) {
+  constexpr int64_t kLonger = 8;
   SplitAxis split;
   split.axis = &axis;
   const IntExpr n = split.axis->extent;
-  split.part = launch_size(Symbol::launch("part"), ceildiv(ceildiv(n, wanted), multiple) * multiple);
+  IntExpr part = ceildiv(ceildiv(n, wanted), multiple) * multiple;
+  if (step > 1) {
+    const IntExpr more = ceildiv(part, step) * step - part;
+    part = part + more * min(1, floordiv(part, max(1, more * kLonger)));
+  }
+  split.part = launch_size(Symbol::launch("part"), part);
   split.parts = launch_size(Symbol::launch("parts"), ceildiv(n, split.part));
   return split;
 }

@@ -156,7 +156,7 @@ class ReductionLowering : public AccumulatorLowering {
   struct Partial {
     int value = -1, index = -1;  // params
   };
-  SplitAxis split_axis(const Axis& axis, const IntExpr& wanted, int64_t multiple);
+  SplitAxis split_axis(const Axis& axis, const IntExpr& wanted, int64_t multiple, int64_t step = 1);
   IntExpr wanted_parts(const Axis& axis, int64_t points, const IntExpr& others) const;
   const Axis& first_reduced() const;
   int64_t points_below(const Axis& axis) const;

@@ -47,6 +47,7 @@ class RowLowering : public ReductionLowering {
   void split_rows();
   IntExpr wanted_rows(const Axis& axis) const;
   IntExpr wanted_tiles() const;
+  int64_t points_of_step() const;
   RowLoops part_loops(const SplitAxis& split, const Piece& rows, Placement& placement) const;
   void combine_rows(const Grid& grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                     const std::vector<Partial>& parts);

@@ -36,6 +36,14 @@ IntExpr RowLowering::wanted_tiles() const {
              min(at_once, ceildiv(first_reduced().extent, std::max<int64_t>(1, step / points_below(first_reduced())))));
 }
 
+// The points of the axis in parts that a team takes in a step down its columns. Whole steps check
+// nothing.
+int64_t RowLowering::points_of_step() const {
+  const int64_t rows = int64_t{schedule_.team} * schedule_.lanes * schedule_.unroll / schedule_.columns,
+                below = points_below(first_reduced());
+  return on_gpu() && rows % below == 0 ? rows / below : 1;
+}
+
 // Over a part of an axis.
 RowLoops RowLowering::part_loops(const SplitAxis& split, const Piece& rows, Placement& placement) const {
   if (schedule_.columns || schedule_.flat)
@@ -61,7 +69,7 @@ Index RowLowering::partial_at(const Grid& grid, const Placement& placement, cons
 void RowLowering::split_rows() {
   const int64_t columns = schedule_.columns;
   const Axis& in_parts = columns ? first_reduced() : schedule::axis_in_parts(schedule_);
-  const SplitAxis split = columns ? split_axis(in_parts, wanted_tiles(), 1)
+  const SplitAxis split = columns ? split_axis(in_parts, wanted_tiles(), 1, points_of_step())
                                   : split_axis(in_parts, wanted_rows(in_parts),
                                                &in_parts == &vector_axis() && !schedule_.flat ? schedule_.lanes : 1);
   Grid outer;

@@ -17,6 +17,7 @@ std::string text_of(const LoopShape& shape) {
   std::string text = fmt::format("{} x {} to a thread", shape.unroll, shape.lanes);
   if (shape.peeled) text += fmt::format(", peeled, element 0 at {}", shape.origin.str());
   if (shape.one_step) text += ", in one step";
+  if (shape.last_apart) text += ", the last step apart";
   if (!shape.checked) text += ", unchecked";
   if (shape.checked && shape.inside) text += fmt::format(", unchecked up to group {}", shape.inside);
   return text;

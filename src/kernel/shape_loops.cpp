@@ -20,7 +20,9 @@ namespace {
 
 using Form = Variant::Form;
 
-constexpr int kDrawn = 4;  // words that one run of Philox gives
+constexpr int kMostWrittenTwice = 512;  // operations of a step
+constexpr int kFunction = 4;            // operations of a function, for each byte of its result
+constexpr int kDrawn = 4;               // words that one run of Philox gives
 
 // A number that the expression never exceeds.
 std::optional<int64_t> bound_of(const IntExpr& e) {
@@ -109,7 +111,24 @@ class Shaping {
       require({step + edges - loop.extent}, variant);
       shape.one_step = true;
     }
+    const bool reduces = std::none_of(loop.body.begin(), loop.body.end(), [](const Stmt& s) { return s.is<Store>(); });
+    shape.last_apart = wide_ && !in_order_ && shape.checked && !shape.one_step && shape.unroll > 1 && reduces &&
+                       !has_loops(loop) && operations_of(loop) * shape.count() <= kMostWrittenTwice;
     return shape;
+  }
+
+  // The operations of one element; functions count by their code.
+  int operations_of(const Loop& loop) const {
+    std::vector<ExprId> roots;
+    for (const Stmt& s : loop.body) for_each_expression(s, [&](ExprId root) { roots.push_back(root); });
+    int operations = 0;
+    visit_below(kernel_, roots, [&](ExprId, const Expr& e) {
+      const auto* apply = e.get_if<Apply>();
+      const bool is_function = apply && is_float(e.dtype) && info(apply->op).max_ulp_f64 > 0.5;
+      operations += is_function ? kFunction * size_of(e.dtype) : apply || e.is<Raw>();
+      return true;
+    });
+    return operations;
   }
 
   // Groups are wholly inside the extent or wholly outside, if the loop is not peeled.

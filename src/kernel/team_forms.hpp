@@ -22,7 +22,11 @@ struct LoopShape {
   int lanes = 1, unroll = 1;
   bool one_step = false;  // covers the extent
   bool checked = true;    // groups may lie outside of the extent
-  int inside = 0;         // checked, of one step: the first groups, which lie inside for every thread
+  // Checked, of several steps: those that lie inside for the thread check nothing, and its last one
+  // is written out again, with checks. A thread has seven predicates: with the checks of 16 loads
+  // the compiler lets it wait for the first ones before it makes the last.
+  bool last_apart = false;
+  int inside = 0;  // checked, of one step: the first groups, which lie inside for every thread
   bool peeled = false;
   IntExpr origin = 0;       // peeled: the offset of element 0 in the arrays whose words the groups are
   bool by_element = false;  // PlainThread: one loop over all elements, since nothing of one step is kept

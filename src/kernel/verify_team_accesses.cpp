@@ -472,7 +472,8 @@ class AccessVerifier {
       if (const auto local = given_by(s)) given.insert(uses_.resource(*local));
     });
     for (const ExprId id : batch.loads) {
-      need(unchanged(id, loop).mask == kNoExpr, id, loop, "made before its iteration, behind a mask");
+      const Load& load = unchanged(id, loop);
+      need(load.mask == kNoExpr || kernel_.is_zero(load.other), id, loop, "made before its iteration, or not 0");
       for (const int resource : uses_.dependencies_of(id))
         need(!given.count(resource), id, loop, "made before its iteration, which gives %v{} its value", resource);
     }

@@ -99,6 +99,8 @@ class TeamVerifier {
          "steps of {}, unchecked, for an extent of {}", step, loop.extent.str());
     need(shape.inside == 0 || (shape.one_step && exact && shape.inside * threads * shape.lanes + edges <= *exact), loop,
          variant, "{} groups of every thread inside an extent of {}", shape.inside, loop.extent.str());
+    need(!shape.last_apart || (shape.checked && !shape.one_step && !in_order_), loop, variant,
+         "a last step apart, of steps that are alike");
     need(!shape.by_element || (kernel_.dialect == Dialect::PlainThread && shape.count() == 1), loop, variant,
          "by element, in groups");
   }

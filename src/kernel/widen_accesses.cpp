@@ -139,8 +139,11 @@ class Widening {
     size_t next = 0;
     const auto block_before = [&](const Stmt* end) {
       if (next == blocks.size() || (end && !blocks[next].empty() && blocks[next].front() > end)) return;
-      if (accesses.batch.iterations > 1) widen(blocks[next], vector, accesses.batch.loads, accesses.batch.block);
       widen(blocks[next], vector, {}, accesses.blocks[next]);
+      if (accesses.batch.iterations > 1) {
+        leave_wide(accesses.blocks[next].loads, accesses.batch);
+        widen(blocks[next], vector, accesses.batch.loads, accesses.batch.block);
+      }
       change_by(blocks[next], vector, accesses.blocks[next]);
       ++next;
     };
@@ -153,6 +156,19 @@ class Widening {
     }
     while (next < blocks.size()) block_before(nullptr);
     forms_[&loop] = std::move(accesses);
+  }
+
+  // The compiler has wide accesses under way itself, across stores too, if their masks are not
+  // many.
+  void leave_wide(const std::vector<AdjacentLoads>& wide, IterationLoads& batch) const {
+    const auto is_masked = [&](ExprId id) { return kernel_.at(id).get<Load>().mask != kNoExpr; };
+    const bool any = std::any_of(wide.begin(), wide.end(), [&](const AdjacentLoads& run) {
+      return std::find(batch.loads.begin(), batch.loads.end(), run.loads[0]) != batch.loads.end() &&
+             is_masked(run.loads[0]);
+    });
+    if (!any) return;
+    std::erase_if(batch.loads, is_masked);
+    if (batch.loads.empty()) batch = {};
   }
 
   // Stores that are made at once come after the block; the edges of a peeled loop make each by
