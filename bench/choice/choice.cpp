@@ -1,11 +1,12 @@
 // How well the cost model chooses: the kernels of many programs, what they were predicted to take
 // and what they take, and the same of other schedules that they could have had. A line of JSON a
 // program.
-//   choice DEVICE [--others N] [--seconds S] [--threads T] [--once] < LINES
+//   choice DEVICE [--others N] [--seconds S] [--threads T] [--memory GBS] [--once] < LINES
 //     DEVICE     cuda: measured, every launch with a cold cache; sm_90: predictions alone
 //     --others   measures so many other schedules of each kernel, the best by prediction
 //     --seconds  begins nothing new after that time
 //     --threads  that compile
+//     --memory   GB/s that the memory of the GPU could deliver, where there is none: 3350 of an H100
 //     --once     runs every program once and times nothing: for a profiler, which sees ranges with their names
 //   a line: a name, a program's file, inputs as `smelt -i` has them, between spaces; `below=100:i32[7]` is integers from 0 to 99.
 //   bench/suite/lines.py --large writes them
@@ -286,11 +287,13 @@ struct Arguments {
   size_t others = 0;
   double seconds = 1e9;
   int threads = static_cast<int>(std::thread::hardware_concurrency());
+  double memory_gbs = 0;
   bool once = false;
 };
 
 Arguments read_arguments(int count, char** words) {
-  constexpr const char* kUsage = "usage: choice DEVICE [--others N] [--seconds S] [--threads T] [--once] < LINES";
+  constexpr const char* kUsage =
+      "usage: choice DEVICE [--others N] [--seconds S] [--threads T] [--memory GBS] [--once] < LINES";
   if (count < 2) throw UserError(kUsage);
   Arguments arguments{words[1]};
   for (int i = 2; i < count; ++i) {
@@ -305,6 +308,8 @@ Arguments read_arguments(int count, char** words) {
       arguments.others = std::stoul(value);
     else if (name == "--seconds")
       arguments.seconds = std::stod(value);
+    else if (name == "--memory")
+      arguments.memory_gbs = std::stod(value);
     else if (name == "--threads")
       arguments.threads = std::stoi(value);
     else
@@ -318,6 +323,7 @@ int run(const Arguments& arguments) {
   Machine device = here ? Machine::cuda() : Machine::cuda_architecture(std::stoi(arguments.device.substr(3)));
   if (here && !device.compiles()) throw UserError(device.missing);
   device.cache = nullptr;
+  if (!here) device.gpu_facts.memory_gbs = arguments.memory_gbs;
   const report::BenchOptions options{.noise = 0.01, .time_limit_s = 0.04};
   std::optional<report::DeviceClock> clock;
   if (here && !arguments.once) clock.emplace(*device.gpu, options);
