@@ -81,7 +81,8 @@ class ScatterLowering : public Lowering {
 
   struct Lists;
   struct Row;
-  static IntExpr most_long_rows(const Scattered& s);
+  static IntExpr slots(const Scattered& s);
+  static Shape slots_of_rows(const Scattered& s);
   void scatter_listed(const Scattered& s);
   void count_rows(const Scattered& s, const Lists& lists);
   void find_places(const Scattered& s, const Lists& lists);

@@ -102,7 +102,14 @@ ExprId ScatterLowering::result(const Scattered& s, ExprId x, const std::vector<E
   return from_ordered(builder_, key, type);
 }
 
-IntExpr ScatterLowering::most_long_rows(const Scattered& s) { return max(1, ceildiv(s.updates, kMostOfRow)); }
+// Where the lists of all rows begin, in units of what a short row has at most.
+IntExpr ScatterLowering::slots(const Scattered& s) { return floordiv(s.updates, kMostOfRow) + 1; }
+
+Shape ScatterLowering::slots_of_rows(const Scattered& s) {
+  Shape dims = s.shape;
+  dims[0] = slots(s);
+  return dims;
+}
 
 void ScatterLowering::scatter_listed(const Scattered& s) {
   const auto fits = s.updates.constant();
@@ -115,10 +122,9 @@ void ScatterLowering::scatter_listed(const Scattered& s) {
               stages(s)};
   lists.ordered = joins_in_order(s) ? add_temporary(word, {s.updates + 1}, "updates of each row in order") : lists.list;
   for (const Stage& stage : lists.stages) {
-    Shape dims = s.shape;
-    dims[0] = most_long_rows(s);
     std::vector<int>& values = lists.values.emplace_back();
-    for (const Joined& j : stage) values.push_back(add_temporary(j.type, dims, "joined updates of long rows"));
+    for (const Joined& j : stage)
+      values.push_back(add_temporary(j.type, slots_of_rows(s), "joined updates of long rows"));
   }
   count_rows(s, lists);
   find_places(s, lists);
@@ -137,10 +143,8 @@ void ScatterLowering::count_rows(const Scattered& s, const Lists& lists) {
   over_chunks(s.rows + 1, [&](const IntExpr& at, const Ranges&, std::vector<Stmt>& body) {
     body.push_back(builder_.store({false, lists.counts, {at}}, zero));
   });
-  over_chunks(most_long_rows(s) * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
-    Shape dims = s.shape;
-    dims[0] = most_long_rows(s);
-    const Index index = reshaped_index({most_long_rows(s) * s.columns}, dims, {at}, ranges);
+  over_chunks(slots(s) * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
+    const Index index = reshaped_index({slots(s) * s.columns}, slots_of_rows(s), {at}, ranges);
     for (size_t n = 0; n < lists.stages.size(); ++n)
       for (size_t v = 0; v < lists.values[n].size(); ++v)
         body.push_back(builder_.store({false, lists.values[n][v], index}, lists.stages[n][v].nothing));
@@ -202,7 +206,7 @@ ScatterLowering::Row ScatterLowering::row_of_lists(const Scattered& s, const Lis
     return evaluator_.known_index(value, s.updates + 1);
   };
   const IntExpr end = known(lists.cursors), count = known(lists.counts);
-  const IntExpr slot = evaluator_.known_index(builder_.index(floordiv(end - count, kMostOfRow)), most_long_rows(s));
+  const IntExpr slot = evaluator_.known_index(builder_.index(floordiv(end - count, kMostOfRow)), slots(s));
   return {{end - count, count}, builder_.apply(Op::Gt, {builder_.index(count), builder_.index(kMostOfRow)}), slot};
 }
 
