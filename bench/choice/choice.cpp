@@ -78,17 +78,11 @@ Row read_row(const std::string& line) {
   return row;
 }
 
-int64_t elements(const Dims& dims) {
-  int64_t n = 1;
-  for (const int64_t d : dims) n *= d;
-  return n;
-}
-
 Tensor below(int64_t limit, DType dtype, const Dims& dims, uint64_t seed) {
   Tensor tensor = Tensor::empty(dtype, dims);
   std::mt19937_64 draw(seed);
   const auto bytes = static_cast<size_t>(size_of(dtype));
-  for (int64_t i = 0; i < elements(dims); ++i) {
+  for (int64_t i = 0; i < element_count(dims); ++i) {
     const uint64_t value = draw() % static_cast<uint64_t>(limit);  // the least bytes come first
     std::memcpy(static_cast<char*>(tensor.data) + static_cast<size_t>(i) * bytes, &value, bytes);
   }
@@ -97,14 +91,14 @@ Tensor below(int64_t limit, DType dtype, const Dims& dims, uint64_t seed) {
 
 Tensor repeat(const Tensor& drawn, const Dims& dims) {
   Tensor all = Tensor::empty(drawn.dtype, dims);
-  const int64_t bytes = elements(dims) * size_of(drawn.dtype), part = elements(drawn.dims) * size_of(drawn.dtype);
+  const int64_t bytes = all.bytes(), part = drawn.bytes();
   for (int64_t at = 0; at < bytes; at += part)
     std::memcpy(static_cast<char*>(all.data) + at, drawn.data, static_cast<size_t>(std::min(part, bytes - at)));
   return all;
 }
 
 Tensor data_of(const Input& input, size_t number) {
-  const bool repeats = elements(input.dims) > kDrawn && input.spec.filler != report::Filler::Iota;
+  const bool repeats = element_count(input.dims) > kDrawn && input.spec.filler != report::Filler::Iota;
   const Dims dims = repeats ? Dims{kDrawn} : input.dims;
   const Tensor drawn = input.below > 0 ? below(input.below, input.dtype, dims, number)
                                        : report::fill(input.spec.filler, input.dtype, dims, number);

@@ -87,7 +87,7 @@ class ScatterLowering : public Lowering {
   void count_rows(const Scattered& s, const Lists& lists);
   void find_places(const Scattered& s, const Lists& lists);
   void fill_lists(const Scattered& s, const Lists& lists);
-  ExprId listed_at(const Scattered& s, const Lists& lists, const IntExpr& place);
+  ExprId listed_at(const Scattered& s, int list, const IntExpr& place);
   void order_update(const Scattered& s, const Lists& lists, const Row& row, ExprId own, const Ranges& ranges,
                     std::vector<Stmt>& into);
   void order_lists(const Scattered& s, const Lists& lists);

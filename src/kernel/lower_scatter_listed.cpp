@@ -210,9 +210,9 @@ ScatterLowering::Row ScatterLowering::row_of_lists(const Scattered& s, const Lis
   return {{end - count, count}, builder_.apply(Op::Gt, {builder_.index(count), builder_.index(kMostOfRow)}), slot};
 }
 
-// The update at a place of the list, which is within the list.
-ExprId ScatterLowering::listed_at(const Scattered& s, const Lists& lists, const IntExpr& place) {
-  return builder_.load({false, lists.list, {evaluator_.known_index(builder_.index(place), s.updates + 1)}});
+// The update at a place of a list, which is within the list.
+ExprId ScatterLowering::listed_at(const Scattered& s, int list, const IntExpr& place) {
+  return builder_.load({false, list, {evaluator_.known_index(builder_.index(place), s.updates + 1)}});
 }
 
 // An update of a short row finds its place by counting those of the row before it.
@@ -226,7 +226,7 @@ void ScatterLowering::order_update(const Scattered& s, const Lists& lists, const
   Ranges inner = ranges;
   inner[number] = {0, row.listed.length - 1};
   evaluator_.enter(&one, &inner);
-  const ExprId other = listed_at(s, lists, row.listed.first + IntExpr::symbol(number));
+  const ExprId other = listed_at(s, lists.list, row.listed.first + IntExpr::symbol(number));
   one.push_back(assign(
       before, builder_.apply(Op::Add, {so_far, builder_.cast(builder_.apply(Op::Lt, {other, own}), DType::I64)})));
   into.push_back(loop(LoopKind::Serial, number, row.listed.length, std::move(one), 1, kListedAtOnce));
@@ -249,7 +249,7 @@ void ScatterLowering::order_lists(const Scattered& s, const Lists& lists) {
   append(inside,
          lanes_of(kLane, here.listed.length, evaluator_.ranges(), [&](const Ranges& ranges, std::vector<Stmt>& into) {
            evaluator_.enter(&into, &ranges);
-           const ExprId own = listed_at(s, lists, here.listed.first + IntExpr::symbol(kLane));
+           const ExprId own = listed_at(s, lists.list, here.listed.first + IntExpr::symbol(kLane));
            order_update(s, lists, here, own, ranges, into);
          }));
   body.push_back(If{builder_.apply(Op::Not, {here.is_long}), std::move(inside)});
@@ -266,7 +266,7 @@ void ScatterLowering::order_updates(const Scattered& s, const Lists& lists) {
   grid.decode(placement);
   std::vector<Stmt> body, inside;
   evaluator_.enter(&body, &placement.ranges);
-  const ExprId own = listed_at(s, lists, placement.value_of.at(number));
+  const ExprId own = listed_at(s, lists.list, placement.value_of.at(number));
   const IntExpr update = evaluator_.as_index(builder_.cast(own, DType::I64), s.updates);
   const ExprId found = scatter_row(s, update, evaluator_.ranges());
   const Row row = row_of_lists(s, lists, evaluator_.as_index(found, s.rows));
@@ -297,8 +297,7 @@ std::vector<ExprId> ScatterLowering::joined_updates(const Scattered& s, int list
   inner[number] = {0, listed.length - 1};
   evaluator_.enter(&one, &inner);
   // Within the list, as it was made, and so is what it has there.
-  const IntExpr place = evaluator_.known_index(builder_.index(listed.first + IntExpr::symbol(number)), s.updates + 1);
-  const ExprId found = builder_.cast(builder_.load({false, list, {place}}), DType::I64);
+  const ExprId found = builder_.cast(listed_at(s, list, listed.first + IntExpr::symbol(number)), DType::I64);
   const IntExpr update = evaluator_.known_index(found, s.updates);
   const ExprId value = evaluator_.value(s.source, s.update_at(update, column, evaluator_.ranges()));
   for (size_t n = 0; n < stage.size(); ++n)

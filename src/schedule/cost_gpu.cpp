@@ -363,7 +363,7 @@ class GpuPrediction {
     double bytes = 0, torn = 0;
     for (const auto& [node, times] : asked)
       bytes += memory_bytes(node, times) * (from_memory && times > points_ ? std::floor(times / points_) : 1) *
-               of_narrow_tile(node, times >= points_ ? kReadBeside : 0);
+               (times >= points_ ? of_narrow_tile(node, false) : 1);
     for (const Output& output : s_.domain.outputs) {
       const double times = output.per_row ? kept() : points_;
       if (output.per_row)
@@ -371,8 +371,7 @@ class GpuPrediction {
       else
         count_store(output, times);
       if (!output.per_row && s_.blocking) cache_bytes_ += times * apart_bytes(output);
-      bytes += times * size_of(graph_.at(output.node).dtype) *
-               of_narrow_tile(output.node, output.per_row ? 0 : kStoredBeside);
+      bytes += times * size_of(graph_.at(output.node).dtype) * (output.per_row ? 1 : of_narrow_tile(output.node, true));
       if (!output.per_row) torn += times * torn_bytes(output);
     }
     bytes += spilled_ * 8 * points_ / lanes_ / kWarp;
@@ -383,15 +382,15 @@ class GpuPrediction {
 
   // Columns side by side that a workgroup has of each row: memory moves more than them, what stands
   // beside them in their sectors too where rows do not begin at sectors. How many times as much as
-  // the tile, `beside` bytes in such rows.
-  double of_narrow_tile(NodeId node, double beside) const {
+  // the tile.
+  double of_narrow_tile(NodeId node, bool stored) const {
     constexpr double kNarrow = 64, kBurst = 8;  // bytes
     const double size = size_of(graph_.at(node).dtype), width = s_.columns * size;
-    if (!rows() || s_.columns == 0 || beside == 0) return 1;
-    const double tile = std::max<double>(width, beside == kStoredBeside ? kSector : 0);
+    if (!rows() || s_.columns == 0) return 1;
+    const double tile = stored ? std::max<double>(width, kSector) : width;
     const bool whole = std::fmod(along_columns() * size, kSector) == 0;
     if (whole) return width < kNarrow ? (tile + kBurst) / width : 1;
-    return (tile + beside) / width;
+    return (tile + (stored ? kStoredBeside : kReadBeside)) / width;
   }
 
   // Adjacent results of a block that begin between words are stored one by one, so each instruction
