@@ -234,6 +234,7 @@ class PhasePrinter : TextLines {
   void whole_loop(const Loop& s, const std::string& extent);
   void name_place();
   void step_of(const Loop& s);
+  void steps_alike(const Loop& s, const std::string& first, const std::string& extent);
   void steps_and_last(const Loop& s, const std::string& first, const std::string& extent);
   void vector_loop(const Loop& s);
   void nested_body(const Loop& around, const std::vector<kernel::BlockAccesses>& blocks);

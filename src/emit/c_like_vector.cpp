@@ -131,10 +131,38 @@ void PhasePrinter::steps_and_last(const Loop& s, const std::string& first, const
   close();
 }
 
+// Steps that are alike, each checked where that is needed.
+void PhasePrinter::steps_alike(const Loop& s, const std::string& first, const std::string& extent) {
+  const int64_t step = int64_t{team_.threads} * vector_.count();
+  const std::string type = index_type();
+  if (vector_.one_step) {
+    open("");
+    line("const {} start = {}, end = {};", type, first, extent);
+    line("const int first_group = 0;");
+  } else if (has_scans(s.body)) {  // every thread takes part in every step
+    line("int groups_{} = 0;", names_);
+    line("#pragma unroll 1");
+    open(fmt::format("for ({0} base = 0, end = {1}; base < end; base += {2}, groups_{3} += {4})", type, extent, step,
+                     names_, vector_.unroll));
+    line("const {} start = base + {};", type, first);
+    line("const int first_group = groups_{};", names_);
+    ++names_;
+  } else {
+    line("int groups_{} = 0;", names_);
+    if (variant_.form == kernel::Variant::Form::Ending)
+      line("#pragma unroll 1");  // one step mostly; other loops gain by what the compiler unrolls
+    open(fmt::format("for ({} start = {}, end = {}; start < end; start += {}, groups_{} += {})", type, first, extent,
+                     step, names_, vector_.unroll));
+    line("const int first_group = groups_{};", names_);
+    ++names_;
+  }
+  step_of(s);
+  close();
+}
+
 void PhasePrinter::vector_loop(const Loop& s) {
   push();
   vector_ = shape_of(s);
-  const int64_t group = int64_t{team_.threads} * vector_.lanes, step = group * vector_.unroll;
   const std::string type = index_type();
   std::string first = fmt::format("({})t * {}", type, vector_.lanes);
   // Names before the loop, so that it is computed once.
@@ -147,44 +175,12 @@ void PhasePrinter::vector_loop(const Loop& s) {
   }
   hold(accesses_of(s).held, first, extent);
   push();
-  const bool in_order = has_scans(s.body);  // every thread takes part in every step
-  if (vector_.by_element) {
+  if (vector_.by_element)
     whole_loop(s, extent);
-    pop();
-    pop();
-    vector_ = {};
-    return;
-  }
-  if (vector_.one_step) {
-    open("");
-    line("const {} start = {}, end = {};", type, first, extent);
-    line("const int first_group = 0;");
-  } else if (in_order) {
-    line("int groups_{} = 0;", names_);
-    line("#pragma unroll 1");
-    open(fmt::format("for ({0} base = 0, end = {1}; base < end; base += {2}, groups_{3} += {4})", type, extent, step,
-                     names_, vector_.unroll));
-    line("const {} start = base + {};", type, first);
-    line("const int first_group = groups_{};", names_);
-    ++names_;
-  } else if (vector_.last_apart) {
+  else if (vector_.last_apart)
     steps_and_last(s, first, extent);
-    if (vector_.peeled) edge(s.body);
-    pop();
-    pop();
-    vector_ = {};
-    return;
-  } else {
-    line("int groups_{} = 0;", names_);
-    if (variant_.form == kernel::Variant::Form::Ending)
-      line("#pragma unroll 1");  // one step mostly; other loops gain by what the compiler unrolls
-    open(fmt::format("for ({} start = {}, end = {}; start < end; start += {}, groups_{} += {})", type, first, extent,
-                     step, names_, vector_.unroll));
-    line("const int first_group = groups_{};", names_);
-    ++names_;
-  }
-  step_of(s);
-  close();
+  else
+    steps_alike(s, first, extent);
   if (vector_.peeled && !vector_.one_step) edge(s.body);
   pop();
   pop();
