@@ -40,9 +40,10 @@ struct Pressure {
 };
 Pressure pressure_of(const Executable::State& state, const GpuKernel& kernel);
 
-// The candidates of a group whose workgroups are predicted to need fewer registers, the
-// smallest change first; they go over rows as often as the schedule at hand does.
-std::vector<schedule::Candidate> lighter_schedules(const Executable::State& state, size_t group);
+// The candidates of a group whose workgroups are predicted to need fewer registers, the smallest
+// change first; they go over rows as often as the schedule at hand does. A stencil that spills is
+// given more registers instead.
+std::vector<schedule::Candidate> lighter_schedules(const Executable::State& state, size_t group, bool spills);
 
 // Kernels that spill or starve are made again with lighter schedules; what spills all the same and
 // costs less in two kernels is asked to be split: it is in state.splits.

@@ -97,7 +97,7 @@ std::optional<plan::Split> find_split(Executable::State& state, size_t k, const 
 // The lighter schedules, compiled side by side; the best of them, if it is better than what there
 // is. Those that are predicted to lose more than the spills cost are none.
 void rebuild(Executable::State& state, size_t k, GpuKernel& kernel, Pressure& pressure) {
-  std::vector<schedule::Candidate> alternatives = lighter_schedules(state, k);
+  std::vector<schedule::Candidate> alternatives = lighter_schedules(state, k, pressure.spills());
   if (pressure.spills() && !pressure.starves()) {
     const plan::FusionGroup& group = state.plan.groups[k];
     const double spills = static_cast<double>(traffic_of_spills(state, pressure, *group.schedule)) /

@@ -51,7 +51,7 @@ void PhasePrinter::each_on_chip(const Each& s) {
   each_body(s);
 }
 
-// What the thread n to the right has.
+// What the thread n to the right has, counted around.
 std::string PhasePrinter::from_thread(DType dtype, const std::vector<std::string>& args) {
   const int n = std::stoi(args[1].substr(args[1][0] == '('));
   const std::string type = type_of(dtype), meet = fmt::format("meet{}", names_++);

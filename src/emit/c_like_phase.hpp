@@ -80,7 +80,7 @@ DeviceSource print_kernel(const Kernel& kernel, const Printing& printing, const 
 bool draws(const Kernel& kernel);
 inline bool is_shuffle(const Expr& e) {
   const auto* raw = e.get_if<Raw>();
-  return raw && raw->op == kernel::RawOp::FromThread;
+  return raw && kernel::is_from_thread(raw->op);
 }
 
 class PhasePrinter : TextLines {

@@ -168,6 +168,10 @@ std::string raw(const CLike& as, UsedHelpers& used, kernel::RawOp op, DType from
       return fmt::format("({})__shfl_{}_sync(0xffffffffu, {}, {})", type_of(as, to), n < 0 ? "up" : "down", x,
                          std::abs(n));
     }
+    case kernel::RawOp::FromThreadAround: {
+      const std::string x = size_of(from) < 4 ? fmt::format("(int){}", a) : a;
+      return fmt::format("({})__shfl_sync(0xffffffffu, {}, tw + {})", type_of(as, to), x, b);
+    }
   }
   throw InternalError("unknown raw operation");
 }

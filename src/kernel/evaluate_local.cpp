@@ -55,11 +55,9 @@ ExprId Evaluator::local_reduction(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
   const Shape& shape = graph_.at(node.args[0]).shape;
   const auto extent = [&](size_t a) { return shape[static_cast<size_t>(node.axes[a])].constant().value(); };
-  size_t serial = node.axes.size();  // axes from here on are written out
+  const size_t serial = schedule::first_written_out(graph_, node, repeated_);
   int64_t elements = 1;
-  while (serial > 0 && elements * extent(serial - 1) <=
-                           std::min(schedule::kMostWrittenOut, schedule::kMostWrittenOutInside / repeated_))
-    elements *= extent(--serial);
+  for (size_t a = serial; a < node.axes.size(); ++a) elements *= extent(a);
 
   const DType t = accumulator_type(graph_.at(node.args[0]).dtype);
   Extreme so_far{builder_.constant(neutral(node.reduce, t)), builder_.index(0)};

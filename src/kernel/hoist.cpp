@@ -227,7 +227,7 @@ class Hoist {
                      const auto column = column_locals_.find(read.local);
                      return column != column_locals_.end() ? columns == column->second : !in_lanes_.count(read.local);
                    },
-                   [](const Raw& raw) { return raw.op != RawOp::FromThread; },
+                   [](const Raw& raw) { return !is_from_thread(raw.op); },
                    [&](const Load& load) { return load.mask == kNoExpr && !is_array(e); },
                    [](const IndexValue&) { return false; }, [](const Random&) { return false; });
   }

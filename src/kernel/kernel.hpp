@@ -160,7 +160,10 @@ enum class RawOp : uint8_t {
   // It is in a Vector loop of 32 lanes that a team of 32 threads runs, one lane each; the value is
   // undefined where that thread is outside of the team.
   FromThread,
+  FromThreadAround,  // the same, where the first thread follows the last one
 };
+
+inline bool is_from_thread(RawOp op) { return op == RawOp::FromThread || op == RawOp::FromThreadAround; }
 
 // What functions are expanded into.
 enum class Dialect : uint8_t {

@@ -10,7 +10,8 @@
 //           each total = fma(x, staged, total)     element of the window after element
 //     vector %i over the lanes: out = f(total)
 //
-// A block may stick out of the results: what is read there is anything, and nothing is stored.
+// Sums over windows of one size share these loops. A block may stick out of the results: what is
+// read there is anything, and nothing is stored.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -49,51 +50,117 @@ std::vector<Point> points_of(const std::vector<int64_t>& box) {
   return points;
 }
 
-// An operand in shared memory.
-struct Staged {
-  int buffer = -1;
-  StagedShape shape;
-};
-
-// The elements of one sum's window, at each result of a block.
+// What is added to sums at one element of a window, for one result: what they share is computed
+// once.
 class Elements {
  public:
-  using Place = std::function<ExprId(const Operand&, const Point& result, const Point& tap)>;
-  Elements(const Graph& graph, const std::set<NodeId>& members, Builder& builder, const BlockedSum& sum, Place place)
-      : graph_(graph), members_(members), builder_(builder), sum_(sum), place_(std::move(place)) {}
+  using Place = std::function<ExprId(NodeId top)>;
+  Elements(const Graph& graph, const std::set<NodeId>& members, Builder& builder, Place place)
+      : graph_(graph), members_(members), builder_(builder), place_(std::move(place)) {}
 
-  // The sum with one element more.
-  ExprId next(ExprId so_far, const Point& result, const Point& tap) {
-    const Node& node = graph_.at(sum_.node);
+  // The sum with this element.
+  ExprId next(const BlockedSum& sum, ExprId so_far) {
+    const Node& node = graph_.at(sum.node);
     const Node& element = graph_.at(node.args[0]);
     const bool product = node.reduce == ReduceKind::Sum && is_float(node.dtype) && members_.count(node.args[0]) &&
                          element.kind == NodeKind::Elementwise && element.op == Op::Mul;
     // A product is added with one rounding.
-    if (product)
-      return builder_.apply(Op::Fma,
-                            {value(element.args[0], result, tap), value(element.args[1], result, tap), so_far});
-    return builder_.apply(op_of(node.reduce), {so_far, value(node.args[0], result, tap)});
+    if (product) return builder_.apply(Op::Fma, {value(sum, element.args[0]), value(sum, element.args[1]), so_far});
+    return builder_.apply(op_of(node.reduce), {so_far, value(sum, node.args[0])});
   }
 
  private:
-  ExprId value(NodeId id, const Point& result, const Point& tap) {
-    for (const Operand& operand : sum_.operands)
-      if (operand.top == id) return place_(operand, result, tap);
+  ExprId value(const BlockedSum& sum, NodeId id) {
+    if (const auto known = known_.find(id); known != known_.end()) return known->second;
+    const auto is_top = [&](const Operand& operand) { return operand.top == id; };
+    if (std::any_of(sum.operands.begin(), sum.operands.end(), is_top)) return known_[id] = place_(id);
     const Node& node = graph_.at(id);
     std::vector<ExprId> args;
-    for (const NodeId arg : node.args) args.push_back(value(arg, result, tap));
-    return node.kind == NodeKind::Cast ? builder_.cast(args[0], node.dtype, node.wrap)
-                                       : builder_.apply(node.op, std::move(args));
+    for (const NodeId arg : node.args) args.push_back(value(sum, arg));
+    return known_[id] = node.kind == NodeKind::Cast ? builder_.cast(args[0], node.dtype, node.wrap)
+                                                    : builder_.apply(node.op, std::move(args));
   }
 
   const Graph& graph_;
   const std::set<NodeId>& members_;
   Builder& builder_;
-  const BlockedSum& sum_;
   Place place_;
+  std::map<NodeId, ExprId> known_;
 };
 
 }  // namespace
+
+// Sums over windows of one size, which a thread goes through at once.
+struct PointwiseLowering::Window {
+  // An operand in shared memory.
+  struct Staged {
+    int buffer = -1;
+    StagedShape shape;
+  };
+  std::vector<const BlockedSum*> sums;
+  std::vector<int> axes;         // of what is added up, as in the sums
+  std::vector<int64_t> extents;  // of these
+  size_t serial = 0;             // so many of them are loops, the others are written out
+  int part_axis = -1;            // of which a part is staged at a time; -1: of none
+  IntExpr chunk = 0, parts = 1;
+  std::map<NodeId, const Operand*> operands;  // by what is computed from them
+  std::map<NodeId, Staged> staged;
+
+  Window(const Graph& graph, std::vector<const BlockedSum*> of) : sums(std::move(of)) {
+    const BlockedSum& first = *sums[0];
+    const Node& node = graph.at(first.node);
+    axes = node.axes, serial = axes.size() - first.unrolled;
+    for (const int axis : axes) extents.push_back(extent_of(graph, first, axis));
+    for (const BlockedSum* sum : sums)
+      for (const Operand& operand : sum->operands) operands.emplace(operand.top, &operand);
+    const int chunked = first.chunk ? schedule::chunked_axis(graph, first) : -1;
+    if (chunked < 0) return;
+    part_axis = axes[static_cast<size_t>(chunked)];
+    chunk = first.chunk, parts = ceildiv(extents[static_cast<size_t>(chunked)], chunk);
+  }
+  static int64_t extent_of(const Graph& graph, const BlockedSum& sum, int axis) {
+    return graph.at(graph.at(sum.node).args[0]).shape[static_cast<size_t>(axis)].constant().value();
+  }
+  // Whether they have windows of one size, and operands that both read at the same elements.
+  static bool alike(const Graph& graph, const BlockedSum& a, const BlockedSum& b) {
+    const std::vector<int>& axes = graph.at(a.node).axes;
+    if (axes != graph.at(b.node).axes || a.chunk != b.chunk || a.unrolled != b.unrolled) return false;
+    std::map<Symbol, IntExpr> of_a;
+    for (const int axis : axes) {
+      if (extent_of(graph, a, axis) != extent_of(graph, b, axis)) return false;
+      of_a[Symbol::window(b.node, axis)] = IntExpr::symbol(Symbol::window(a.node, axis));
+    }
+    return std::all_of(b.operands.begin(), b.operands.end(), [&](const Operand& operand) {
+      const auto same = std::find_if(a.operands.begin(), a.operands.end(),
+                                     [&](const Operand& other) { return other.top == operand.top; });
+      if (same == a.operands.end()) return true;
+      Index index;
+      for (const IntExpr& e : operand.index) index.push_back(e.substitute(of_a, {}));
+      return same->staged == operand.staged && same->index == index;
+    });
+  }
+
+  static IntExpr part() { return IntExpr::symbol(Symbol::loop("part")); }
+  size_t place_of(int axis) const {
+    return static_cast<size_t>(std::find(axes.begin(), axes.end(), axis) - axes.begin());
+  }
+  IntExpr length(int axis) const {
+    const int64_t all = extents[place_of(axis)];
+    if (axis != part_axis) return all;
+    return all % *chunk.constant() == 0 ? chunk : min(chunk, all - part() * chunk);
+  }
+  // The place `at` of this axis, of the part at hand.
+  void place(Placement& placement, int axis, const IntExpr& at) const {
+    for (const BlockedSum* sum : sums)
+      placement.place(Symbol::window(sum->node, axis), axis == part_axis ? part() * chunk + at : at);
+  }
+  Symbol loop_along(int axis) const { return Symbol::window(sums[0]->node, axis); }
+  // Where an element is: `tap` along what is written out, the loops' variables else.
+  IntExpr at(size_t axis, const Point& tap) const {
+    if (axis >= serial) return tap[axis - serial];
+    return extents[axis] == 1 ? IntExpr(0) : IntExpr::symbol(loop_along(axes[axis]));
+  }
+};
 
 // Names the block of the lane at hand, in the current block of statements; `each` lanes follow one
 // another in one block.
@@ -127,132 +194,104 @@ Placement PointwiseLowering::result_at(const Blocks& blocks, const std::vector<i
   return placement;
 }
 
-// Adds up one sum for all results of a block: `totals`, by result.
-void PointwiseLowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const std::vector<LocalId>& totals,
-                                    std::vector<Stmt>& body) {
+// Computes what all threads share of one operand, in shared memory.
+Stmt PointwiseLowering::stage(Window& window, const BlockedSum& sum, const Operand& operand, const Blocks& blocks) {
   const Blocking& b = *schedule_.blocking;
-  const Node& node = graph_.at(sum.node);
+  Window::Staged s{-1, schedule::staged_shape(graph_, domain(), b, sum, operand)};
+  std::vector<IntExpr> dims, counts;
+  for (const int axis : s.shape.window) {
+    dims.push_back(axis == window.part_axis ? window.chunk : window.length(axis));
+    counts.push_back(window.length(axis));
+  }
+  const int64_t block = s.shape.axis < 0 ? 1 : b.block[static_cast<size_t>(s.shape.axis)];
+  dims.emplace_back(s.shape.axis < 0 ? 1 : (block + 3) / 4 * 4);
+  counts.emplace_back(block);
+  s.buffer = add_scratch(compute_type(graph_.at(operand.base).dtype), dims);
+  IntExpr elements = 1;
+  for (const IntExpr& n : counts) elements = elements * n;
+  Blocks all = blocks;
+  all.ranges[kLane] = {0, elements - 1};
+  Index at(counts.size());
+  IntExpr rest = IntExpr::symbol(kLane);
+  for (size_t d = counts.size(); d-- > 0;) {
+    at[d] = d == 0 ? rest : mod(rest, counts[d], all.ranges);
+    rest = floordiv(rest, counts[d], all.ranges);
+  }
+  Placement placement = result_at(all, Point(domain().axes.size(), 0));
+  if (s.shape.axis >= 0) {
+    IntExpr& along = placement.value_of.at(domain().axes[static_cast<size_t>(s.shape.axis)].var);
+    along = along + at.back();
+  }
+  for (size_t d = 0; d < s.shape.window.size(); ++d) window.place(placement, s.shape.window[d], at[d]);
+  std::vector<Stmt> element;
+  evaluator_.enter(&element, &all.ranges);
+  const ExprId value = evaluator_.value_or_anything(operand.base, placement.at(operand.index));
+  element.push_back(builder_.store({true, s.buffer, at}, value));
+  window.staged[operand.top] = std::move(s);
+  return loop(LoopKind::Vector, kLane, elements, std::move(element), 1, 4);
+}
+
+// What is written out of the window, for all results of a block.
+std::vector<Stmt> PointwiseLowering::written_out(const Window& window, const Blocks& here, const Totals& totals) {
   const std::set<NodeId> members(group_.nodes.begin(), group_.nodes.end());
-  const auto extent = [&](int axis) {
-    return graph_.at(node.args[0]).shape[static_cast<size_t>(axis)].constant().value();
-  };
-  const int chunked = sum.chunk ? schedule::chunked_axis(graph_, sum) : -1;
-  const int part_axis = chunked < 0 ? -1 : node.axes[static_cast<size_t>(chunked)];
-  const IntExpr part = IntExpr::symbol(Symbol::loop("part"));
-  Ranges ranges = blocks.ranges;
-  IntExpr part_length = 0, parts = 1;
-  if (part_axis >= 0) {
-    parts = ceildiv(extent(part_axis), sum.chunk);
-    ranges[Symbol::loop("part")] = {0, parts - 1};
-    part_length =
-        extent(part_axis) % sum.chunk == 0 ? IntExpr(sum.chunk) : min(sum.chunk, extent(part_axis) - part * sum.chunk);
-  }
-  const auto length_of = [&](int axis) { return axis == part_axis ? part_length : IntExpr(extent(axis)); };
-  const auto in_array = [&](int axis, const IntExpr& at) { return axis == part_axis ? part * sum.chunk + at : at; };
-  const std::vector<int64_t> no_result(domain().axes.size(), 0);
-  std::vector<Stmt> steps;
-
-  // What all threads share.
-  std::map<NodeId, Staged> staged;
-  for (const Operand& operand : sum.operands) {
-    if (!operand.staged) continue;
-    Staged s{-1, schedule::staged_shape(graph_, domain(), b, sum, operand)};
-    std::vector<IntExpr> dims, counts;
-    for (const int axis : s.shape.window) {
-      dims.emplace_back(axis == part_axis ? sum.chunk : extent(axis));
-      counts.push_back(length_of(axis));
-    }
-    const int64_t block = s.shape.axis < 0 ? 1 : b.block[static_cast<size_t>(s.shape.axis)];
-    dims.emplace_back(s.shape.axis < 0 ? 1 : (block + 3) / 4 * 4);
-    counts.emplace_back(block);
-    s.buffer = add_scratch(compute_type(graph_.at(operand.base).dtype), dims);
-    IntExpr elements = 1;
-    for (const IntExpr& n : counts) elements = elements * n;
-    Ranges stage_ranges = ranges;
-    stage_ranges[kLane] = {0, elements - 1};
-    Index at(counts.size());
-    IntExpr rest = IntExpr::symbol(kLane);
-    for (size_t d = counts.size(); d-- > 0;) {
-      at[d] = d == 0 ? rest : mod(rest, counts[d], stage_ranges);
-      rest = floordiv(rest, counts[d], stage_ranges);
-    }
-    Blocks all = blocks;
-    all.ranges = stage_ranges;
-    Placement placement = result_at(all, no_result);
-    if (s.shape.axis >= 0) {
-      IntExpr& along = placement.value_of.at(domain().axes[static_cast<size_t>(s.shape.axis)].var);
-      along = along + at.back();
-    }
-    for (size_t d = 0; d < s.shape.window.size(); ++d)
-      placement.place(Symbol::window(sum.node, s.shape.window[d]), in_array(s.shape.window[d], at[d]));
-    std::vector<Stmt> element;
-    evaluator_.enter(&element, &stage_ranges);
-    const ExprId value = evaluator_.value_or_anything(operand.base, placement.at(operand.index));
-    element.push_back(builder_.store({true, s.buffer, at}, value));
-    steps.push_back(loop(LoopKind::Vector, kLane, elements, std::move(element), 1, 4));
-    staged[operand.top] = std::move(s);
-  }
-
-  // The window, element after element.
-  std::vector<Stmt> lanes, products;
-  Blocks here = blocks;
-  here.ranges = ranges;
-  evaluator_.enter(&lanes, &here.ranges);
-  find_lanes(here);
-  const size_t serial = node.axes.size() - sum.unrolled;
-  std::vector<int64_t> box;
-  for (size_t a = 0; a < serial; ++a)
-    if (extent(node.axes[a]) > 1)
-      here.ranges[Symbol::window(sum.node, node.axes[a])] = {0, length_of(node.axes[a]) - 1};
-  for (size_t a = serial; a < node.axes.size(); ++a) box.push_back(extent(node.axes[a]));
-  const auto tap_at = [&](size_t a, const Point& tap) {
-    if (a >= serial) return IntExpr(tap[a - serial]);
-    return extent(node.axes[a]) == 1 ? IntExpr(0) : IntExpr::symbol(Symbol::window(sum.node, node.axes[a]));
-  };
   // By operand, and the results and elements that it differs in.
   std::map<std::pair<NodeId, Point>, ExprId> known;
-  const auto operand_at = [&](const Operand& operand, const Point& result, const Point& tap) -> ExprId {
+  const auto operand_at = [&](NodeId top, const Point& result, const Point& tap) -> ExprId {
+    const Operand& operand = *window.operands.at(top);
     Point differs;
-    for (size_t a = 0; a < result.size(); ++a) {
-      Symbol var = domain().axes[a].var;
-      differs.push_back(
-          std::any_of(operand.index.begin(), operand.index.end(), [&](const IntExpr& i) { return i.mentions(var); })
-              ? result[a]
-              : 0);
-    }
+    for (size_t a = 0; a < result.size(); ++a)
+      differs.push_back(schedule::mentions(operand.index, domain().axes[a].var) ? result[a] : 0);
     differs.insert(differs.end(), tap.begin(), tap.end());
-    const auto [at, fresh] = known.try_emplace({operand.top, differs}, kNoExpr);
+    const auto [at, fresh] = known.try_emplace({top, differs}, kNoExpr);
     if (!fresh) return at->second;
-    if (const auto s = staged.find(operand.top); s != staged.end()) {
+    if (const auto s = window.staged.find(top); s != window.staged.end()) {
       Index index;
-      for (const int axis : s->second.shape.window) {
-        const auto a = static_cast<size_t>(std::find(node.axes.begin(), node.axes.end(), axis) - node.axes.begin());
-        index.push_back(tap_at(a, tap));
-      }
+      for (const int axis : s->second.shape.window) index.push_back(window.at(window.place_of(axis), tap));
       index.emplace_back(s->second.shape.axis < 0 ? 0 : result[static_cast<size_t>(s->second.shape.axis)]);
       return at->second = builder_.load({true, s->second.buffer, index});
     }
     Placement placement = result_at(here, result);
-    for (size_t a = 0; a < node.axes.size(); ++a)
-      placement.place(Symbol::window(sum.node, node.axes[a]), in_array(node.axes[a], tap_at(a, tap)));
+    for (size_t a = 0; a < window.axes.size(); ++a) window.place(placement, window.axes[a], window.at(a, tap));
     return at->second = evaluator_.value_or_anything(operand.base, placement.at(operand.index));
   };
-  evaluator_.enter(&products, &here.ranges);
-  Elements elements(graph_, members, builder_, sum, operand_at);
-  const std::vector<Point> results = points_of(b.block);
+  const std::vector<Point> results = points_of(schedule_.blocking->block);
+  const std::vector<int64_t> box(window.extents.begin() + static_cast<std::ptrdiff_t>(window.serial),
+                                 window.extents.end());
+  std::vector<Stmt> steps;
   for (const Point& tap : points_of(box))
-    for (size_t r = 0; r < results.size(); ++r)
-      products.push_back(assign(totals[r], elements.next(builder_.local(totals[r]), results[r], tap)));
-  for (size_t a = serial; a-- > 0;) {
-    const int axis = node.axes[a];
-    if (extent(axis) == 1) continue;
+    for (size_t r = 0; r < results.size(); ++r) {
+      Elements elements(graph_, members, builder_, [&](NodeId top) { return operand_at(top, results[r], tap); });
+      for (const BlockedSum* sum : window.sums) {
+        const LocalId total = totals.at(sum->node)[r];
+        steps.push_back(assign(total, elements.next(*sum, builder_.local(total))));
+      }
+    }
+  return steps;
+}
+
+// Adds up the sums of a window for all results of a block.
+void PointwiseLowering::blocked_sums(Window window, const Blocks& blocks, const Totals& totals,
+                                     std::vector<Stmt>& body) {
+  Blocks here = blocks;
+  if (window.part_axis >= 0) here.ranges[Symbol::loop("part")] = {0, window.parts - 1};
+  std::vector<Stmt> steps;
+  for (const BlockedSum* sum : window.sums)
+    for (const Operand& operand : sum->operands)
+      if (operand.staged && !window.staged.count(operand.top)) steps.push_back(stage(window, *sum, operand, here));
+  std::vector<Stmt> lanes, products;
+  evaluator_.enter(&lanes, &here.ranges);
+  find_lanes(here);
+  for (size_t a = 0; a < window.serial; ++a)
+    if (window.extents[a] > 1) here.ranges[window.loop_along(window.axes[a])] = {0, window.length(window.axes[a]) - 1};
+  evaluator_.enter(&products, &here.ranges);
+  append(products, written_out(window, here, totals));
+  for (size_t a = window.serial; a-- > 0;) {
+    if (window.extents[a] == 1) continue;
     // The innermost loop, where its body is short, is unrolled some times.
     const bool innermost = products.empty() || !products.back().is<Loop>();
     const auto some = static_cast<int>(std::min<size_t>(8, kMostRepeated / std::max<size_t>(1, products.size())));
-    std::vector<Stmt> wrapped;
-    wrapped.push_back(loop(LoopKind::Serial, Symbol::window(sum.node, axis), length_of(axis), std::move(products), 1,
-                           innermost && some > 1 ? some : 0));
-    products = std::move(wrapped);
+    products = single(loop(LoopKind::Serial, window.loop_along(window.axes[a]), window.length(window.axes[a]),
+                           std::move(products), 1, innermost && some > 1 ? some : 0));
   }
   // The printer joins loads of neighbours within one block of statements; a loop of one step keeps
   // the indices that they depend on out of it.
@@ -260,11 +299,26 @@ void PointwiseLowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks,
     products = single(loop(LoopKind::Serial, Symbol::loop("w"), 1, std::move(products)));
   append(lanes, std::move(products));
   steps.push_back(loop(LoopKind::Vector, kLane, here.length, std::move(lanes)));
-  if (part_axis < 0) {
+  if (window.part_axis < 0) {
     append(body, std::move(steps));
   } else {
-    body.push_back(loop(LoopKind::Serial, Symbol::loop("part"), parts, std::move(steps)));
+    body.push_back(loop(LoopKind::Serial, Symbol::loop("part"), window.parts, std::move(steps)));
   }
+}
+
+// Sums over windows of one size go through them together.
+void PointwiseLowering::add_up_windows(const Blocks& blocks, const Totals& totals, std::vector<Stmt>& body) {
+  std::vector<std::vector<const BlockedSum*>> windows;
+  for (const BlockedSum& sum : schedule_.blocking->sums) {
+    const auto same = std::find_if(windows.begin(), windows.end(), [&](const auto& sums) {
+      return std::all_of(sums.begin(), sums.end(), [&](const auto* one) { return Window::alike(graph_, *one, sum); });
+    });
+    if (same == windows.end())
+      windows.push_back({&sum});
+    else
+      same->push_back(&sum);
+  }
+  for (const auto& sums : windows) blocked_sums({graph_, sums}, blocks, totals, body);
 }
 
 void PointwiseLowering::blocks() {
@@ -312,7 +366,7 @@ void PointwiseLowering::blocks() {
       body.push_back(assign(of.back(), builder_.constant(neutral(node.reduce, t))));
     }
   }
-  for (const BlockedSum& sum : b.sums) blocked_sum(sum, blocks, totals.at(sum.node), body);
+  add_up_windows(blocks, totals, body);
 
   if (stores_across())
     store_across(blocks, totals, body);

@@ -32,9 +32,12 @@ class PointwiseLowering : public Lowering {
   };
   void find_lanes(Blocks& blocks, int64_t each = 1);
   Placement result_at(const Blocks& blocks, const std::vector<int64_t>& result) const;
-  void blocked_sum(const schedule::BlockedSum& sum, const Blocks& blocks, const std::vector<LocalId>& totals,
-                   std::vector<Stmt>& body);
   using Totals = std::map<NodeId, std::vector<LocalId>>;  // by sum: of each result of a block
+  struct Window;
+  Stmt stage(Window& window, const schedule::BlockedSum& sum, const schedule::Operand& operand, const Blocks& blocks);
+  std::vector<Stmt> written_out(const Window& window, const Blocks& here, const Totals& totals);
+  void blocked_sums(Window window, const Blocks& blocks, const Totals& totals, std::vector<Stmt>& body);
+  void add_up_windows(const Blocks& blocks, const Totals& totals, std::vector<Stmt>& body);
   void store_blocks(const Blocks& blocks, const Totals& totals, std::vector<Stmt>& body);
   bool stores_across() const;
   void store_across(const Blocks& blocks, const Totals& totals, std::vector<Stmt>& body);

@@ -1,8 +1,8 @@
-// Stencil on a GPU: a warp goes down the rows of a strip, each thread with `lanes` neighbouring
-// columns. Rings are registers, of the thread's own columns; what is in columns of its neighbours
-// it has from them by shuffles. The first and the last threads of the warp compute what others need
-// of columns beyond the strip, which the next warp computes too; so warps never wait for each
-// other.
+// Stencil on a GPU: a warp goes down the rows of a strip, each thread with `lanes` columns: side by
+// side, or a warp's width apart where rows begin between words. Rings are registers, of the
+// thread's own columns; what is in columns of its neighbours it has from them by shuffles. The
+// first and the last columns of the warp are those that others need beyond the strip, which the
+// next warp computes too; so warps never wait for each other.
 //
 //   grid %g over the outer axes, the chunks of rows, and the strips
 //     vector %i over the threads
@@ -31,6 +31,32 @@ constexpr size_t kMostUnrolled = 3000;
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
+// Where the value beside one of a thread's columns is: so many threads to the right, in their
+// column `own`; of columns apart in their column `wrapped`, for threads that look beyond the warp's
+// last thread, or its first.
+struct Source {
+  int64_t threads = 0, own = 0, wrapped = 0;
+  auto operator<=>(const Source&) const = default;
+};
+
+// The columns of a thread.
+struct ThreadColumns {
+  int64_t count = 1;
+  bool apart = false;
+
+  // Of its first column.
+  IntExpr first(const IntExpr& thread) const { return apart ? thread : thread * count; }
+  int64_t offset(int64_t column) const { return apart ? column * kWarp : column; }
+  Source source(int64_t column, int64_t right) const {
+    if (apart) {
+      const int64_t wrapped = column + (right > 0 ? 1 : right < 0 ? -1 : 0);
+      return {right, column, wrapped < 0 || wrapped >= count ? column : wrapped};
+    }
+    const int64_t threads = floor_div(column + right, count), own = column + right - threads * count;
+    return {threads, own, own};
+  }
+};
+
 // A column of a neighbour that is needed in several rows: it moves on with the thread's own, from
 // the row on in which it is needed first.
 struct Beside {
@@ -44,7 +70,7 @@ struct Registers {
   DType dtype{};
   std::vector<std::vector<LocalId>> older;  // by rows behind the newest, less one, and column
   std::vector<LocalId> newest;              // of this step
-  std::map<int64_t, Beside> beside;         // by column
+  std::map<Source, Beside> beside;
 
   LocalId own(int64_t back, int64_t column) const {
     const auto c = static_cast<size_t>(column);
@@ -52,17 +78,22 @@ struct Registers {
   }
 };
 
-// Columns of neighbours that are needed in several rows, and in which.
-std::map<int64_t, std::pair<int64_t, int64_t>> shared_columns(const Ring& ring, int64_t lanes) {
-  std::map<int64_t, std::pair<int64_t, int64_t>> rows;
+// Columns of neighbours that are needed in several rows, and in which; none where they would take
+// too many registers.
+std::map<Source, std::pair<int64_t, int64_t>> shared_columns(const Ring& ring, const ThreadColumns& columns) {
+  constexpr int64_t kMostApart = 32;
+  std::map<Source, std::pair<int64_t, int64_t>> rows;
   for (const RingPlace& place : ring.places)
-    for (int64_t c = 0; c < lanes; ++c) {
-      const int64_t column = c + place.right;
-      if (column >= 0 && column < lanes) continue;
-      const auto [at, fresh] = rows.try_emplace(column, place.back, place.back);
+    for (int64_t c = 0; c < columns.count; ++c) {
+      const Source source = columns.source(c, place.right);
+      if (source.threads == 0) continue;
+      const auto [at, fresh] = rows.try_emplace(source, place.back, place.back);
       at->second = {std::min(at->second.first, place.back), std::max(at->second.second, place.back)};
     }
   std::erase_if(rows, [](const auto& r) { return r.second.first == r.second.second; });
+  int64_t registers = 0;
+  for (const auto& [source, range] : rows) registers += range.second - range.first;
+  if (columns.apart && registers > kMostApart) rows.clear();
   return rows;
 }
 
@@ -70,7 +101,7 @@ std::map<int64_t, std::pair<int64_t, int64_t>> shared_columns(const Ring& ring, 
 // on at its end.
 class RowsInRegisters {
  public:
-  explicit RowsInRegisters(Builder& builder) : builder_(builder) {}
+  RowsInRegisters(Builder& builder, const ThreadColumns& columns) : builder_(builder), columns_(columns) {}
 
   std::vector<Stmt> before, step, moves;
 
@@ -79,26 +110,34 @@ class RowsInRegisters {
     step.push_back(let(local, value));
     return local;
   }
-  ExprId from_neighbour(const Registers& ring, int64_t back, int64_t at, int64_t lanes) {
-    const int64_t threads = floor_div(at, lanes);
-    return builder_.raw(
-        RawOp::FromThread, ring.dtype,
-        {builder_.local(ring.own(back, at - threads * lanes)), builder_.constant(Scalar::of_int(DType::I32, threads))});
+  // Of columns apart, the threads that others look for beyond the warp give them their other
+  // column.
+  ExprId from_neighbour(const Registers& ring, int64_t back, const Source& source) {
+    ExprId given = builder_.local(ring.own(back, source.own));
+    if (source.wrapped != source.own) {
+      const IntExpr thread = IntExpr::symbol(kLane);
+      const ExprId wraps =
+          source.threads > 0 ? builder_.apply(Op::Lt, {builder_.index(thread), builder_.index(source.threads)})
+                             : builder_.apply(Op::Ge, {builder_.index(thread), builder_.index(kWarp + source.threads)});
+      given = builder_.apply(Op::Where, {wraps, builder_.local(ring.own(back, source.wrapped)), given});
+    }
+    return builder_.raw(columns_.apart ? RawOp::FromThreadAround : RawOp::FromThread, ring.dtype,
+                        {given, builder_.constant(Scalar::of_int(DType::I32, source.threads))});
   }
   // Keeps the rows of a ring behind its newest, and of its neighbours the columns that are needed
   // in several rows.
-  void keep_older(const Ring& ring, int64_t lanes, Registers& registers) {
+  void keep_older(const Ring& ring, Registers& registers) {
     registers.older.resize(static_cast<size_t>(ring.rows - 1));
     for (std::vector<LocalId>& row : registers.older)
-      for (int64_t c = 0; c < lanes; ++c) row.push_back(kept(registers.dtype));
-    for (const auto& [at, range] : shared_columns(ring, lanes)) {
-      Beside& beside = registers.beside[at];
+      for (int64_t c = 0; c < columns_.count; ++c) row.push_back(kept(registers.dtype));
+    for (const auto& [source, range] : shared_columns(ring, columns_)) {
+      Beside& beside = registers.beside[source];
       beside.from = range.first;
-      beside.newest = named(registers.dtype, from_neighbour(registers, beside.from, at, lanes));
+      beside.newest = named(registers.dtype, from_neighbour(registers, beside.from, source));
       for (int64_t age = range.first; age < range.second; ++age) beside.older.push_back(kept(registers.dtype));
       moved(beside.older, beside.newest);
     }
-    for (int64_t c = 0; c < lanes; ++c) {
+    for (int64_t c = 0; c < columns_.count; ++c) {
       std::vector<LocalId> older;
       for (const std::vector<LocalId>& row : registers.older) older.push_back(row[static_cast<size_t>(c)]);
       moved(older, registers.newest[static_cast<size_t>(c)]);
@@ -117,35 +156,37 @@ class RowsInRegisters {
   }
 
   Builder& builder_;
+  const ThreadColumns columns_;
 };
 
 }  // namespace
 
 void StencilLowering::registers() {
   const Stencil& stencil = *schedule_.stencil;
-  const int64_t lanes = schedule_.lanes, strip = schedule_.tile;
+  const ThreadColumns of_thread{schedule_.lanes, stencil.apart};
+  const int64_t strip = schedule_.tile;
   const IntExpr columns = vector_axis().extent, t = IntExpr::symbol(Symbol::loop("t")), i = IntExpr::symbol(kLane);
   StencilStep step;
   Placement& placement = step.placement;
   Piece rows, of_strip;
   const Grid grid = stencil_grid(placement, rows, of_strip);
-  const IntExpr thread = i - stencil.before, column = of_strip.first + thread * lanes;
+  const IntExpr in_strip = of_thread.first(i - stencil.before), column = of_strip.first + in_strip;
   placement.ranges[kLane] = {0, kWarp - 1};
   placement.ranges[Symbol::loop("t")] = {0, rows.length + stencil.warm_up - 1};
   if (stencil.row_axis >= 0)
     placement.place(domain().axes[static_cast<size_t>(stencil.row_axis)].var, rows.first + t - stencil.warm_up);
 
-  RowsInRegisters held(builder_);
+  RowsInRegisters held(builder_, of_thread);
   std::vector<Registers> rings(stencil.rings.size());
   // Evaluates what is in column `c` of the thread.
   const auto at_column = [&](int64_t c) {
-    placement.place(vector_axis().var, column + c);
-    read_rings(step, [&rings, &builder = builder_, &held, lanes, c](size_t r, const RingPlace& place) {
+    placement.place(vector_axis().var, column + of_thread.offset(c));
+    read_rings(step, [&rings, &builder = builder_, &held, of_thread, c](size_t r, const RingPlace& place) {
       const Registers& ring = rings[r];
-      const int64_t at = c + place.right;
-      if (at >= 0 && at < lanes) return builder.local(ring.own(place.back, at));
-      const auto beside = ring.beside.find(at);
-      if (beside == ring.beside.end()) return held.from_neighbour(ring, place.back, at, lanes);
+      const Source source = of_thread.source(c, place.right);
+      if (source.threads == 0) return builder.local(ring.own(place.back, source.own));
+      const auto beside = ring.beside.find(source);
+      if (beside == ring.beside.end()) return held.from_neighbour(ring, place.back, source);
       const int64_t age = place.back - beside->second.from;
       return builder.local(age == 0 ? beside->second.newest : beside->second.older[static_cast<size_t>(age - 1)]);
     });
@@ -163,21 +204,22 @@ void StencilLowering::registers() {
       evaluator_.enter(&held.step, &placement.ranges);
     step.left = ring.left, step.right = ring.right, step.start = ring.start;
     std::vector<LocalId> newest;
-    for (int64_t c = 0; c < lanes; ++c) {
+    for (int64_t c = 0; c < of_thread.count; ++c) {
       at_column(c);
       newest.push_back(held.named(registers.dtype, evaluator_.value_or_anything(ring.node, placement.at(ring.index))));
     }
     registers.newest = std::move(newest);
-    held.keep_older(ring, lanes, registers);
+    held.keep_older(ring, registers);
   }
   step.left = step.right = step.start = 0;
   std::vector<Stmt> written;
   for (const StoredOutput& o : domain().outputs)
-    for (int64_t c = 0; c < lanes; ++c) {
+    for (int64_t c = 0; c < of_thread.count; ++c) {
       at_column(c);
-      const ExprId inside = evaluator_.only_where({{thread, kWarp - stencil.before - stencil.behind},
-                                                   {column + c, columns},
-                                                   {t - stencil.warm_up, rows.length}});
+      const IntExpr place = of_thread.apart ? in_strip + of_thread.offset(c) : i - stencil.before;
+      const int64_t places = of_thread.apart ? strip : kWarp - stencil.before - stencil.behind;
+      const ExprId inside = evaluator_.only_where(
+          {{place, places}, {column + of_thread.offset(c), columns}, {t - stencil.warm_up, rows.length}});
       const ExprId value = evaluator_.value_to_store(o.base, placement.at(o.base_index));
       written.push_back(store_output(o, placement, value, inside));
       evaluator_.only_where(kNoExpr);

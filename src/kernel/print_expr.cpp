@@ -49,6 +49,7 @@ std::string_view name_of(RawOp op) {
     case RawOp::RoundF16: return "round_f16";
     case RawOp::RoundBF16: return "round_bf16";
     case RawOp::FromThread: return "from_thread";
+    case RawOp::FromThreadAround: return "from_thread_around";
   }
   return "?";
 }

@@ -107,7 +107,8 @@ class Types {
       case RawOp::TruncatedRemainder:
       case RawOp::FlooredRemainder:
       case RawOp::FlooredQuotient:
-      case RawOp::FromThread: return 2;
+      case RawOp::FromThread:
+      case RawOp::FromThreadAround: return 2;
       case RawOp::DotBF16:
       case RawOp::DotBytes:
       case RawOp::SaturatedFma: return 3;
@@ -129,7 +130,7 @@ class Types {
   void raw(ExprId id, const Raw& e, DType result) const {
     need_operands(id, e.args, operands_of(e.op));
     const DType argument = dtype(e.args[0]);
-    if (e.op == RawOp::FromThread) {
+    if (is_from_thread(e.op)) {
       need(kernel_.dialect != Dialect::Portable, "{} is an operation of GPUs", text(id));
       need_dtype(e.args[1], DType::I32, "the number of threads");
       need(kernel_.at(e.args[1]).is<Const>(), "{}: the number of threads is not constant", text(id));

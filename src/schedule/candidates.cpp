@@ -40,6 +40,7 @@ bool along_rows(const Schedule& s) {
 
 // That one iteration of a stencil goes down; 0: it is none.
 int64_t rows_of(const Schedule& s) { return s.stencil ? s.stencil->chunk : 0; }
+bool is_apart(const Schedule& s) { return s.stencil && s.stencil->apart; }
 
 // "16 lanes, 2048 columns at a time"
 std::string form_on_cpu(const Schedule& s) {
@@ -107,7 +108,8 @@ bool same_form(const Schedule& a, const Schedule& b) {
          a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns && a.rows == b.rows &&
          a.flattened == b.flattened && a.flat_from == b.flat_from && a.pieces == b.pieces &&
          a.narrow_axis == b.narrow_axis && along_rows(a) == along_rows(b) && a.strategy == b.strategy &&
-         a.scatter == b.scatter && rows_of(a) == rows_of(b) && block_of(a) == block_of(b) && tile_of(a) == tile_of(b) &&
+         a.scatter == b.scatter && rows_of(a) == rows_of(b) && is_apart(a) == is_apart(b) &&
+         (!a.stencil || a.resident == b.resident) && block_of(a) == block_of(b) && tile_of(a) == tile_of(b) &&
          split_of(a) == split_of(b) && is_packed(a) == is_packed(b) && a.domain.axes.size() == b.domain.axes.size();
 }
 
@@ -119,7 +121,9 @@ std::string form_of(const Schedule& s) {
                        split_of(s) > 1 ? fmt::format(" in {} parts", split_of(s)) : "", is_packed(s) ? ", packed" : "");
   if (s.product) return fmt::format("{} lanes, tiles of {}", s.lanes, fmt::join(tile_of(s), " x "));
   if (s.team == 0) return form_on_cpu(s);
-  if (s.stencil) return fmt::format("{} threads, {} columns of {} rows to each", s.workgroup, s.lanes, rows_of(s));
+  if (s.stencil)
+    return fmt::format("{} threads, {} columns{} of {} rows to each, {} workgroup{} to a multiprocessor", s.workgroup,
+                       s.lanes, s.stencil->apart ? " apart" : "", rows_of(s), s.resident, s.resident == 1 ? "" : "s");
   return fmt::format(
       "{}{} thread{}{}, {} x {} elements to each", s.team < s.workgroup ? fmt::format("{} of ", s.team) : "",
       s.workgroup, s.workgroup == 1 ? "" : "s",
@@ -165,7 +169,7 @@ class List {
   void add_on_gpu() {
     const std::shared_ptr<const Schedule> first = found_[0].schedule;  // the list grows
     std::shared_ptr<const Schedule> turned;
-    if (may_turn(first->domain) && !add(Tuning{.turned = true})) turned = found_.back().schedule;
+    if ((first->stencil || may_turn(first->domain)) && !add(Tuning{.turned = true})) turned = found_.back().schedule;
     if (first->strategy == Strategy::Pointwise && !first->blocking) add(Tuning{.rings = true});
     add_all(tunings_like(*first, options_.tuning.turned, options_.target));
     if (turned) add_all(tunings_like(*turned, true, options_.target));

@@ -21,8 +21,6 @@ namespace {
 // Operations that a kernel does at other indices again, weighed by what each takes, that are worth
 // their code.
 constexpr int64_t kMostRepeatedWork = 1500;
-// How often the elements of a window are written out, at most (kernel/evaluate_local.cpp).
-constexpr int64_t kMostCopies = 64;
 // The text of a node and an index. Indices that are mirrored double at every level.
 constexpr size_t kLongestIndex = 4000;
 
@@ -166,7 +164,7 @@ class Walk : Refusing {
     if (computed) domain_.work += cost * static_cast<double>(here.overlap.times);
     if (times <= elements_at_point(here.node, times)) domain_.once += cost;
     if (times == 1 || !computed || !written_out) return true;
-    repeated_ += std::min(here.overlap.times, kMostCopies) * std::max(1, repeat_cost(graph_, node));
+    repeated_ += here.overlap.copies * std::max(1, repeat_cost(graph_, node));
     if (repeated_ <= kMostRepeatedWork) return true;
     return too_long(fmt::format("more than {} operations would be computed again, {} among them, since values are "
                                 "needed at several indices",

@@ -43,9 +43,12 @@ struct Target {
 struct Tuning {
   int lanes = 0, unroll = 0;  // elements of a thread at a time, and times; on a CPU those of a vector loop
   int threads = 0;            // of a workgroup
-  int cluster = 0;            // workgroups to a row; of columns, times as many side by side
-  bool turned = false;        // lanes along a kept axis where the family has them along a reduced one
-  bool rings = false;         // of what is in memory, where caches would serve its neighbours
+  // Workgroups to a row; of columns, times as many side by side; of stencils, to a multiprocessor.
+  int cluster = 0;
+  // Lanes along a kept axis where the family has them along a reduced one; a stencil's columns
+  // apart where it has them side by side, and the other way round.
+  bool turned = false;
+  bool rings = false;  // of what is in memory, where caches would serve its neighbours
   // On a CPU, of one iteration: elements of the vector axis, of a tile the rows and columns.
   int64_t tile = 0;
   // The other way than the family has it: rows split over the grid, or each done as a whole; all

@@ -18,6 +18,17 @@ static bool mentions(const Index& index, Symbol::Kind kind) {
   return std::any_of(index.begin(), index.end(), here);
 }
 
+size_t first_written_out(const Graph& graph, const Node& reduce, int64_t around) {
+  const Shape& shape = graph.at(reduce.args[0]).shape;
+  const int64_t most = std::min(kMostWrittenOut, kMostWrittenOutInside / around);
+  size_t first = reduce.axes.size();
+  for (int64_t elements = 1; first > 0; --first) {
+    elements *= shape[static_cast<size_t>(reduce.axes[first - 1])].constant().value();
+    if (elements > most) break;
+  }
+  return first;
+}
+
 bool mentions(const Index& index, Symbol symbol) {
   return std::any_of(index.begin(), index.end(), [&](const IntExpr& i) { return i.mentions(symbol); });
 }
@@ -133,7 +144,12 @@ Overlap WindowWork::evaluated(NodeId id, const Index& index, const Overlap& over
       if (saved > worst.saved) worst = {id, points / std::max(elements, 1.0), saved};
     }
   }
-  return {overlap.times * own, overlap.place == Overlap::Outside ? Overlap::Outside : Overlap::Inside, overlap.share};
+  int64_t copies = overlap.copies;
+  if (node.local)
+    for (size_t a = first_written_out(graph_, node, copies); a < node.axes.size(); ++a)
+      copies *= graph_.at(node.args[0]).shape[static_cast<size_t>(node.axes[a])].constant().value();
+  return {overlap.times * own, overlap.place == Overlap::Outside ? Overlap::Outside : Overlap::Inside, overlap.share,
+          copies};
 }
 
 std::optional<Refusal> WindowWork::refusal(const Worst& worst, std::string_view why) const {

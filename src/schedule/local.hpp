@@ -20,6 +20,10 @@ inline constexpr double kOperationsPerByte = 6;
 // longer ones are loops.
 inline constexpr int64_t kMostWrittenOut = 32, kMostWrittenOutInside = 64;
 
+// The axes of a local reduction from which on its elements are written out, where what it is in is
+// written out `around` times; the others are loops.
+size_t first_written_out(const Graph& graph, const Node& reduce, int64_t around);
+
 bool mentions(const Index& index, Symbol symbol);
 // Whether an index goes through a window, and through how many elements at one point of the domain.
 bool reads_windows(const Index& index);
@@ -39,10 +43,11 @@ struct Overlap {
   // JustInside: a value that windows see, or that is broadcast inside of one: what a store would
   // keep.
   enum : uint8_t { Outside, JustInside, Inside } place = Outside;
-  double share = 1;  // of the evaluations that no pad or concat answers
-  Overlap through_window() const { return {times, JustInside, share}; }
-  Overlap through_broadcast() const { return {times, place == Outside ? Outside : JustInside, share}; }
-  Overlap guarded(double inside) const { return {times, place, share * inside}; }
+  double share = 1;    // of the evaluations that no pad or concat answers
+  int64_t copies = 1;  // of its code
+  Overlap through_window() const { return {times, JustInside, share, copies}; }
+  Overlap through_broadcast() const { return {times, place == Outside ? Outside : JustInside, share, copies}; }
+  Overlap guarded(double inside) const { return {times, place, share * inside, copies}; }
 };
 
 // What a group computes again where windows overlap, and where results of local reductions are

@@ -63,8 +63,11 @@ struct Stencil {
   int64_t ahead = 0;                    // CPU: rows by which arrays are read ahead
   int64_t chunk = 0;                    // rows of outputs in one iteration of the grid
   size_t output_loop = 0;               // CPU: the last of the loops over the columns of a row
-  int64_t before = 0, behind = 0;       // GPU: threads of a warp that have columns of its halo, not of its strip
-  double repeated = 1;                  // operations done, by those that are needed
+  // GPU: columns of a thread are a warp's width apart, so that neighbouring threads have neighbours
+  // in memory; else side by side.
+  bool apart = false;
+  int64_t before = 0, behind = 0;  // GPU: threads of a warp, apart its columns, that are of its halo, not its strip
+  double repeated = 1;             // operations done, by those that are needed
 };
 
 // `newest`: the index of the newest row, in the terms that `index` is in.

@@ -244,7 +244,9 @@ TEST(Schedules, OthersCompileToo) {
        {shared_program("softmax_bf16", {"bf16[1024, 4096]"}), shared_program("relu_layernorm", {"f32[256, 131072]"}),
         shared_program("softmax_f32", {"f32[4096, 50257]"}), shared_program("l2norm", {"f32[N]"}),
         shared_program("transpose_add", {"f32[4096, B]", "f32[B, 4096]"}),
-        std::string("input x: f32[B, 1000]\nreturn sum(x, axis=0)")}) {
+        std::string("input x: f32[B, 1000]\nreturn sum(x, axis=0)"),
+        std::string("input x: f32[B, 1001]\np = pad(exp(x), 1)\nb = p[:-2, 1:-1] + p[2:, 1:-1] + x\nq = pad(b, 1)\n"
+                    "return q[1:-1, 2:] - q[1:-1, :-2]")}) {
     CompileOptions options;
     options.sizes = {{"N"_size, int64_t{1} << 26}, {"B"_size, 4096}};
     Executable::State state;
@@ -257,7 +259,8 @@ TEST(Schedules, OthersCompileToo) {
     state.threads = 132;
     state.target = target;
     for (size_t k = 0; k < state.plan.groups.size(); ++k)
-      for (const std::vector<schedule::Candidate>& others : {lighter_schedules(state, k), other_schedules(state, k)}) {
+      for (const std::vector<schedule::Candidate>& others :
+           {lighter_schedules(state, k, true), other_schedules(state, k)}) {
         const std::vector<std::optional<GpuKernel>> made = try_kernels(state, k, others);
         for (size_t a = 0; a < made.size(); ++a)
           EXPECT_TRUE(made[a]) << program << ": " << schedule::form_of(*others[a].schedule);

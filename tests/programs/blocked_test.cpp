@@ -228,6 +228,27 @@ TEST(Blocked, EveryLoadServesABlock) {
   EXPECT_EQ(occurrences(fast, ") *(Vec<float, 4>*)(out") + occurrences(fast, "  *(Vec<float, 4>*)(out"), 16U);
 }
 
+std::string bilateral(const char* x, int64_t side) {
+  return fmt::format(
+      "input x: {}\ns = window(pad(x, {}), ({}, {}))\nw = exp(-(s - x[..., None, None]) ** 2)\n"
+      "return sum(w * s, axis=(-2, -1)) / sum(w, axis=(-2, -1))\n",
+      x, side / 2, side, side);
+}
+
+TEST(Blocked, SumsOverWindowsOfOneSizeComputeTheirElementsOnce) {
+  const Planned p = planned(bilateral("f32[2000, 1001]", 5));
+  ASSERT_TRUE(p.schedule.blocking);
+  const std::string text = p.printed();
+  const std::string fast = text.substr(text.find("__global__"), text.find("_any(") - text.find("__global__"));
+  EXPECT_EQ(occurrences(fast, "power_of_two("), 25U * static_cast<size_t>(p.schedule.blocking->results()));
+}
+
+// Their elements are loops, not code: 11.6 GB of weights would be stored else.
+TEST(Blocked, LargeWindowsOfTwoSumsAreOneKernel) {
+  EXPECT_EQ(planned(bilateral("f32[2000, 1000]", 11)).plan.groups.size(), 1U);
+  EXPECT_EQ(planned(bilateral("f32[2000, 1000]", 31)).plan.groups.size(), 1U);
+}
+
 TEST(Blocked, WhatCostsLittleBehindAWindowIsComputedInItsKernel) {
   const auto groups = [](const char* read) {
     return planned(fmt::format("input x: f32[16, 16, 512, 512]\ninput w: f32[16, 16, 3, 3]\n"

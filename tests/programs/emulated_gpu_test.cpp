@@ -393,6 +393,27 @@ TEST_F(EmulatedGpu, ScratchThatThreadsShare) {
       "input x: f32[60, 70]\np = pad(x, 1)\nb = (p[:-2, 1:-1] + p[2:, 1:-1] + x) / 3\nq = pad(b, 1)\n"
       "return b, q[1:-1, 2:] - q[1:-1, :-2]\n",
       {rows(DType::F32, 60, 70)});
+  // Columns of a thread apart, whose neighbours in the last and the first thread are in another
+  // column.
+  for (const int64_t width : {131, 251, 389}) {
+    const std::string x = fmt::format("input x: f32[40, {}]\n", width);
+    check(x + "p = pad(x, 1, mode='edge')\nb = p[:-2, :-2] + 2 * p[1:-1, 2:] + exp(p[2:, 1:-1])\nq = pad(b, ((0, 0), "
+              "(2, 3)))\n"
+              "return q[:, 5:] - q[:, :-5] * q[:, 1:-4], b\n",
+          {rows(DType::F32, 40, width)});
+    check(x + "def step(z): p = pad(z, 1); return z + 0.1 * (p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] - p[1:-1, :-2])\n"
+              "return step(step(step(x)))\n",
+          {rows(DType::F32, 40, width)});
+  }
+  // Sums over windows of one size go through them together; what one of two reads is elsewhere.
+  check(
+      "input x: f32[2, 31, 41]\ns = window(pad(x, ((0, 0), (2, 2), (2, 2)), mode='reflect'), (5, 5))\n"
+      "w = exp(-(s - x[..., None, None]) ** 2)\nreturn sum(w * s, axis=(-2, -1)) / sum(w, axis=(-2, -1))\n",
+      {noise(DType::F32, {2, 31, 41})});
+  check(
+      "input x: f32[2, 31, 63]\ns = window(x, (1, 11))\ne = exp(s * 0.3)\na = sum(e * s, axis=(-2, -1))\n"
+      "m = max(e - s, axis=(-2, -1))\nreturn a[:, :, 1:] * m[:, :, :-1], sum(e, axis=(-2, -1))\n",
+      {noise(DType::F32, {2, 31, 63})});
   check("input x: f32[2, 4, 9, 9]\ninput w: f32[4, 4, 3, 3]\nreturn relu(conv(x, w, padding=1))\n",
         {noise(DType::F32, {2, 4, 9, 9}), noise(DType::F32, {4, 4, 3, 3}, 2)});
 }

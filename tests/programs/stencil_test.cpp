@@ -110,6 +110,23 @@ TEST(Stencils, ThreadsOfAWarpHaveWhatTheirNeighboursComputed) {
   }
 }
 
+// Rows of odd lengths are stored one by one: neighbouring threads have neighbours then.
+TEST(Stencils, ColumnsOfAThreadAreApartWhereRowsHaveOddLengths) {
+  const auto functions =
+      printed_for_gpu(std::string("input x: f32[600, 701]") + kBlurSobel + "return edges", of_a_gpu());
+  ASSERT_FALSE(functions.empty());
+  EXPECT_EQ(occurrences(functions[0], "Vec<float, 4>*"), 0U) << functions[0];
+  // Each of four columns, of the input and of the blurred image, to the left and to the right.
+  const size_t results = occurrences(functions[0], "square_root(");
+  EXPECT_GE(results, 4U);
+  EXPECT_EQ(occurrences(functions[0], ", tw + (-1))"), 2 * results);
+  EXPECT_EQ(occurrences(functions[0], ", tw + 1)"), 2 * results);
+  // Bytes are not words, of which each is a store of its own.
+  const auto of_bytes =
+      printed_for_gpu(std::string("input b: u8[600, 701]\nx = f32(b)\n") + kBlurSobel + "return u8(edges)", of_a_gpu());
+  for (const std::string& function : of_bytes) EXPECT_EQ(occurrences(function, ", tw + (-1))"), 0U);
+}
+
 TEST(Stencils, ADenseWindowIsShuffledOnceARow) {
   const auto functions = printed_for_gpu(
       "input x: f32[512, 512]\np = pad(x, 1)\nm = p[:-2, :-2] + p[:-2, 2:] + p[1:-1, :-2] + p[1:-1, 2:] + p[2:, :-2] + "
