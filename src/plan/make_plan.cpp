@@ -88,6 +88,51 @@ class Planner {
     }
   }
 
+  // What windows are summed from is stored last of all: it has an element for each of theirs. What
+  // each result needs once, which program order would merge first, may keep it out. Where several
+  // sums are made of one such value, they are merged before it.
+  void merge_windows() {
+    for (const bool shared : {false, true})
+      for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
+        const Node& node = parts_.graph().nodes[i];
+        if (parts_.edges().computing[i] && node.kind == NodeKind::Reduce && node.local)
+          merge_window(static_cast<NodeId>(i), shared);
+      }
+  }
+  void merge_window(NodeId sum, bool shared) {
+    const auto elements = [&](NodeId id) { return parts_.edges().elements[static_cast<size_t>(id)]; };
+    std::vector<NodeId> todo{sum};
+    while (!todo.empty()) {
+      const NodeId consumer = todo.back();
+      todo.pop_back();
+      for (const NodeId source : parts_.sources(consumer)) {
+        if (source == consumer || !parts_.computing(source) ||
+            elements(source) != elements(parts_.graph().at(sum).args[0]))
+          continue;
+        if (shared && parts_.group_of(source) != parts_.group_of(consumer)) merge_readers_of(source);
+        if (merge_producer(source, consumer)) todo.push_back(source);
+      }
+    }
+  }
+  void merge_readers_of(NodeId id) {
+    const std::vector<NodeId>& readers = parts_.consumers(id);
+    for (const NodeId reader : readers) {
+      const int a = parts_.group_of(readers[0]), b = parts_.group_of(reader);
+      if (a != b && !parts_.too_long(a, b) && !parts_.groups().path_around(a, b) && !parts_.groups().path_around(b, a))
+        parts_.try_merge(a, b);
+    }
+  }
+
+  // Whether a producer and its consumer are in one group then.
+  bool merge_producer(NodeId producer, NodeId consumer) {
+    const int a = parts_.group_of(producer), b = parts_.group_of(consumer);
+    if (a == b) return true;
+    if (a < 0 || parts_.too_long(a, b) || parts_.repeats_too_much(producer, consumer) ||
+        parts_.groups().path_around(a, b))
+      return false;
+    return parts_.try_merge(a, b);
+  }
+
   void merge_all() {
     const auto pass = [&](std::string_view name, void (Planner::*run)()) {
       parts_.begin_pass(name);
@@ -95,6 +140,7 @@ class Planner {
     };
     pass("products", &Planner::merge_products);
     if (parts_.options().target.gpu && parts_.options().depth == 0) pass("chains", &Planner::merge_chains);
+    pass("windows", &Planner::merge_windows);
     pass("producers", &Planner::merge_producers);
     pass("moments", &Planner::merge_moments);
     pass("only readers", &Planner::merge_into_only_readers);
@@ -117,13 +163,7 @@ class Planner {
       std::stable_sort(producers.begin(), producers.end(), [&](NodeId a, NodeId b) {
         return parts_.edges().bytes(parts_.graph(), a) > parts_.edges().bytes(parts_.graph(), b);
       });
-      for (NodeId producer : producers) {
-        const int a = parts_.group_of(producer), b = parts_.group_of(consumer);
-        if (a == b || parts_.too_long(a, b) || parts_.repeats_too_much(producer, consumer) ||
-            parts_.groups().path_around(a, b))
-          continue;
-        parts_.try_merge(a, b);
-      }
+      for (const NodeId producer : producers) merge_producer(producer, consumer);
     }
   }
 
