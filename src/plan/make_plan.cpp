@@ -73,54 +73,61 @@ class Planner {
       if (!parts_.edges().computing[i]) continue;
       const std::vector<NodeId> nodes = schedule::nodes_of_chain(parts_.graph(), static_cast<NodeId>(i));
       if (nodes.empty()) continue;
-      const int into = parts_.group_of(static_cast<NodeId>(i));
-      std::set<int> others;
-      std::vector<NodeId> united = parts_.members(into);
-      bool alone = true;
-      for (const NodeId id : nodes) {
-        const int g = parts_.group_of(id);
-        if (g == into || !others.insert(g).second) continue;
-        united.insert(united.end(), parts_.members(g).begin(), parts_.members(g).end());
-        alone = alone && !parts_.apart(g, into);
-      }
-      if (others.empty() || !alone || leads_back(united) || !parts_.takes(parts_.describe(united))) continue;
-      for (const int g : others) parts_.merge(g, into);
+      merge_at_once(nodes, static_cast<NodeId>(i));
     }
   }
 
+  // The groups of these nodes with that of `last`, where a schedule has all of them.
+  void merge_at_once(const std::vector<NodeId>& nodes, NodeId last) {
+    const int into = parts_.group_of(last);
+    std::set<int> others;
+    std::vector<NodeId> united = parts_.members(into);
+    bool alone = true;
+    for (const NodeId id : nodes) {
+      const int g = parts_.group_of(id);
+      if (g == into || !others.insert(g).second) continue;
+      united.insert(united.end(), parts_.members(g).begin(), parts_.members(g).end());
+      alone = alone && !parts_.apart(g, into);
+    }
+    if (others.empty() || !alone || leads_back(united) || !parts_.takes(parts_.describe(united))) return;
+    for (const int g : others) parts_.merge(g, into);
+  }
+
   // What windows are summed from is stored last of all: it has an element for each of theirs. What
-  // each result needs once, which program order would merge first, may keep it out. Where several
-  // sums are made of one such value, they are merged before it.
+  // each result needs once, which program order would merge first, may keep it out.
   void merge_windows() {
-    for (const bool shared : {false, true})
-      for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
-        const Node& node = parts_.graph().nodes[i];
-        if (parts_.edges().computing[i] && node.kind == NodeKind::Reduce && node.local)
-          merge_window(static_cast<NodeId>(i), shared);
-      }
+    std::set<NodeId> seen;
+    for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
+      const NodeId id = static_cast<NodeId>(i);
+      if (is_window_sum(id) && !seen.count(id)) merge_at_once(nodes_of_windows(id, seen), id);
+    }
   }
-  void merge_window(NodeId sum, bool shared) {
+  bool is_window_sum(NodeId id) const {
+    constexpr int64_t kFewElements = 25;  // what fewer take is compared with other plans (plan/short_reductions.cpp)
+    const Node& node = parts_.graph().at(id);
+    return parts_.edges().computing[static_cast<size_t>(id)] && node.kind == NodeKind::Reduce && node.local &&
+           local_elements(parts_.graph(), node) >= kFewElements;
+  }
+  // Such a sum, what has an element for each of its windows', and the other sums of that; nothing
+  // where anything else reads it.
+  std::vector<NodeId> nodes_of_windows(NodeId sum, std::set<NodeId>& seen) const {
     const auto elements = [&](NodeId id) { return parts_.edges().elements[static_cast<size_t>(id)]; };
-    std::vector<NodeId> todo{sum};
-    while (!todo.empty()) {
-      const NodeId consumer = todo.back();
-      todo.pop_back();
-      for (const NodeId source : parts_.sources(consumer)) {
-        if (source == consumer || !parts_.computing(source) ||
-            elements(source) != elements(parts_.graph().at(sum).args[0]))
-          continue;
-        if (shared && parts_.group_of(source) != parts_.group_of(consumer)) merge_readers_of(source);
-        if (merge_producer(source, consumer)) todo.push_back(source);
+    const int64_t all = elements(parts_.graph().at(sum).args[0]);
+    std::vector<NodeId> found{sum};
+    seen.insert(sum);
+    for (size_t next = 0; next < found.size(); ++next) {
+      const NodeId id = found[next];
+      for (const NodeId source : parts_.sources(id))
+        if (source != id && parts_.computing(source) && elements(source) == all && seen.insert(source).second)
+          found.push_back(source);
+      if (is_window_sum(id)) continue;
+      for (const NodeId reader : parts_.consumers(id)) {
+        if (elements(reader) != all && !(is_window_sum(reader) && elements(parts_.graph().at(reader).args[0]) == all))
+          return {};
+        if (seen.insert(reader).second) found.push_back(reader);
       }
     }
-  }
-  void merge_readers_of(NodeId id) {
-    const std::vector<NodeId>& readers = parts_.consumers(id);
-    for (const NodeId reader : readers) {
-      const int a = parts_.group_of(readers[0]), b = parts_.group_of(reader);
-      if (a != b && !parts_.too_long(a, b) && !parts_.groups().path_around(a, b) && !parts_.groups().path_around(b, a))
-        parts_.try_merge(a, b);
-    }
+    return found;
   }
 
   // Whether a producer and its consumer are in one group then.
