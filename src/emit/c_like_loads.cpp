@@ -27,7 +27,8 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
   const std::string type = memory_type(p.dtype);
   if (const int step = early.step) {
     const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype)), chunks = vector_.lanes / lanes;
-    line("const {}* const p{} = {} + {};", type, id, p.base,
+    const std::string as = e.access.scratch && is_bool(p.dtype) ? fmt::format("(const {}*)", type) : "";
+    line("const {}* const p{} = {}{} + {};", type, id, as, p.base,
          integer(step > 0 ? p.offset : p.offset - (vector_.lanes - 1)));
     if (step < 0) {
       line("__align__(16) {} back{}[{}];", type, id, vector_.lanes);

@@ -19,12 +19,12 @@ SMELT_INLINE void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxe
        R"(SMELT_INLINE void cluster_barrier() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); cluster_wait(); })",
        {"cluster_wait"}},
       {{"cluster_write"}, R"(// Writes to this place of the shared memory of the cluster's workgroup `rank`.
-template <class T> SMELT_INLINE void cluster_write(T* at, unsigned rank, T value) {
+template <class T, class V> SMELT_INLINE void cluster_write(T* at, unsigned rank, V value) {
   const unsigned here = (unsigned)__cvta_generic_to_shared(at);
   unsigned there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(rank));
   union { T value; unsigned char byte; unsigned short half; unsigned word; unsigned long long all; } x;
-  x.value = value;
+  x.value = (T)value;
   if (sizeof(T) == 8) asm volatile("st.shared::cluster.u64 [%0], %1;" :: "r"(there), "l"(x.all) : "memory");
   if (sizeof(T) == 4) asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(there), "r"(x.word) : "memory");
   if (sizeof(T) == 2) asm volatile("st.shared::cluster.u16 [%0], %1;" :: "r"(there), "h"(x.half) : "memory");

@@ -68,6 +68,12 @@ NodeId GraphBuilder::recurrence(NodeId x, NodeId factor, int axis, bool reverse)
   SMELT_CHECK(is_float(dtype(x)) && dtype(factor) == dtype(x) && shape(factor) == shape(x), "a recurrence of {} by {}",
               describe(at(x)), describe(at(factor)));
   axis = normalize_axis(axis, rank(x));
+  if (shape(x)[static_cast<size_t>(axis)].is(1)) {
+    // Nothing is multiplied; a factor that is not finite makes nothing NaN too.
+    const NodeId nothing = elementwise(Op::Sub, {factor, factor});
+    const NodeId zero = constant(Scalar::of_float(dtype(x), 0));
+    return elementwise(Op::Where, {elementwise(Op::Eq, {nothing, zero}), x, nothing});
+  }
   Node node{.kind = NodeKind::Scan};
   node.reduce = ReduceKind::Sum;
   node.reverse = reverse;

@@ -44,7 +44,7 @@ struct ThreadColumns {
   int64_t count = 1;
   bool apart = false;
 
-  // Of its first column.
+  // The place of its first column.
   IntExpr first(const IntExpr& thread) const { return apart ? thread : thread * count; }
   int64_t offset(int64_t column) const { return apart ? column * kWarp : column; }
   Source source(int64_t column, int64_t right) const {
@@ -110,8 +110,8 @@ class RowsInRegisters {
     step.push_back(let(local, value));
     return local;
   }
-  // Of columns apart, the threads that others look for beyond the warp give them their other
-  // column.
+  // The value beside a column of this thread. Where columns are apart, threads that others look for
+  // beyond the warp give them their other column.
   ExprId from_neighbour(const Registers& ring, int64_t back, const Source& source) {
     ExprId given = builder_.local(ring.own(back, source.own));
     if (source.wrapped != source.own) {

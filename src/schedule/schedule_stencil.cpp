@@ -229,7 +229,9 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
   needs.columns = gpu ? int64_t{1} << 20 : std::min<int64_t>(width, 1024);
   needs.rings_of_inputs = gpu;
   int64_t lanes = gpu ? columns_of_thread(graph, domain, options) : 1;
-  const bool apart = gpu && lanes > 1 && has_odd_rows_of_words(graph, domain, options.sizes) != options.tuning.turned;
+  // Without shuffles each is two barriers.
+  const bool apart = gpu && !options.target.plain && lanes > 1 &&
+                     has_odd_rows_of_words(graph, domain, options.sizes) != options.tuning.turned;
   needs.ahead = gpu ? kAhead : 0;
   needs.ring_cost = gpu ? 0.25 : 1;
   needs.pixels = !gpu;

@@ -73,6 +73,9 @@ std::vector<Row> rows() {
       {"blur_sobel_any_size", shared_program("blur_and_sobel", {"bf16[H, W]"}), {{"H"_size, 1000}, {"W"_size, 1000}}},
       {"blur_sobel_doubles", shared_program("blur_and_sobel", {"f64[500, 333]"}), {}},
       {"bools", shared_program("bools"), {{"N"_size, 1000}}},
+      {"bytes_in_clusters",
+       "input x: i8[129, B]\nreturn x * 3, x - min(x, axis=(0, 1), keepdims=True)\n",
+       {{"B"_size, 1025}}},
   };
 }
 

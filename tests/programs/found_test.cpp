@@ -1,6 +1,8 @@
 // What random programs found: each failed once, cut down to the lines that matter.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "run.hpp"
 
 namespace smelt::testing {
@@ -291,6 +293,26 @@ TEST(Found, UnsignedsThatWereNegativeShorts) {
             "cfunction 'unsigned g(int a) { return (signed char)(a * 5); }'\n"
             "return f64(f(x)), f32(f(x)), f64(g(x)) + 0.5, f32(g(x)), f32(i64(f(x))), i64(g(x)), f32(u64(f(x)))\n",
             {x}));
+}
+
+// A recurrence over one element has no loop to be in.
+TEST(Found, ARecurrenceOfOneElement) {
+  NEEDS_LLVM();
+  for (const char* value : {"logcumsumexp(softmax(x))", "logcumsumexp(x)", "logcumsumexp(x, axis=0) + sum(x)"})
+    for (const double only : {-0.0, 3.0, -HUGE_VAL, HUGE_VAL, double{NAN}})
+      EXPECT_TRUE(right(std::string("input x: f32[1]\nreturn ") + value + "\n", {filled(DType::F32, {1}, only)}))
+          << value << " of " << only;
+}
+
+// Bytes and bools that workgroups of a cluster, or threads of one, hand over.
+TEST(Found, BytesOnTheirWayThroughSharedMemory) {
+  NEEDS_LLVM();
+  EXPECT_TRUE(right("input x: i8[129, B]\nreturn x * 3, x - min(x, axis=(0, 1), keepdims=True)\n",
+                    {noise(DType::I8, {129, 1025})}));
+  EXPECT_TRUE(
+      right("input x: i8[33, 16, 3, 3]\nv = x < max(x, axis=(2, 3), keepdims=True)\n"
+            "a = any(~v, axis=(0, 1, 2))\nreturn where(a, a, v)\n",
+            {noise(DType::I8, {33, 16, 3, 3})}));
 }
 
 }  // namespace
