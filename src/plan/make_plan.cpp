@@ -147,7 +147,7 @@ class Planner {
     };
     pass("products", &Planner::merge_products);
     if (parts_.options().target.gpu && parts_.options().depth == 0) pass("chains", &Planner::merge_chains);
-    pass("windows", &Planner::merge_windows);
+    if (parts_.options().depth == 0) pass("windows", &Planner::merge_windows);
     pass("producers", &Planner::merge_producers);
     pass("moments", &Planner::merge_moments);
     pass("only readers", &Planner::merge_into_only_readers);
