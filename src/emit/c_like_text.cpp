@@ -162,15 +162,14 @@ std::string raw(const CLike& as, UsedHelpers& used, kernel::RawOp op, DType from
     case kernel::RawOp::Cosine: return call("cosine");
     case kernel::RawOp::RoundF16: return call("round_f16");
     case kernel::RawOp::RoundBF16: return call("round_bf16");
-    case kernel::RawOp::FromThread: {
-      const int n = std::stoi(b.substr(b[0] == '('));
-      const std::string x = size_of(from) < 4 ? fmt::format("(int){}", a) : a;
-      return fmt::format("({})__shfl_{}_sync(0xffffffffu, {}, {})", type_of(as, to), n < 0 ? "up" : "down", x,
-                         std::abs(n));
-    }
+    case kernel::RawOp::FromThread:
     case kernel::RawOp::FromThreadAround: {
       const std::string x = size_of(from) < 4 ? fmt::format("(int){}", a) : a;
-      return fmt::format("({})__shfl_sync(0xffffffffu, {}, tw + {})", type_of(as, to), x, b);
+      if (op == kernel::RawOp::FromThreadAround)
+        return fmt::format("({})__shfl_sync(0xffffffffu, {}, tw + {})", type_of(as, to), x, b);
+      const int n = std::stoi(b.substr(b[0] == '('));
+      return fmt::format("({})__shfl_{}_sync(0xffffffffu, {}, {})", type_of(as, to), n < 0 ? "up" : "down", x,
+                         std::abs(n));
     }
   }
   throw InternalError("unknown raw operation");

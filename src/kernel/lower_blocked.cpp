@@ -54,9 +54,10 @@ std::vector<Point> points_of(const std::vector<int64_t>& box) {
 // once.
 class Elements {
  public:
-  using Place = std::function<ExprId(NodeId top)>;
-  Elements(const Graph& graph, const std::set<NodeId>& members, Builder& builder, Place place)
-      : graph_(graph), members_(members), builder_(builder), place_(std::move(place)) {}
+  using Operands = std::map<NodeId, const Operand*>;  // by what is computed from them
+  using Place = std::function<ExprId(const Operand&)>;
+  Elements(const Graph& graph, const std::set<NodeId>& members, Builder& builder, const Operands& operands, Place place)
+      : graph_(graph), members_(members), builder_(builder), operands_(operands), place_(std::move(place)) {}
 
   // The sum with this element.
   ExprId next(const BlockedSum& sum, ExprId so_far) {
@@ -65,18 +66,18 @@ class Elements {
     const bool product = node.reduce == ReduceKind::Sum && is_float(node.dtype) && members_.count(node.args[0]) &&
                          element.kind == NodeKind::Elementwise && element.op == Op::Mul;
     // A product is added with one rounding.
-    if (product) return builder_.apply(Op::Fma, {value(sum, element.args[0]), value(sum, element.args[1]), so_far});
-    return builder_.apply(op_of(node.reduce), {so_far, value(sum, node.args[0])});
+    if (product) return builder_.apply(Op::Fma, {value(element.args[0]), value(element.args[1]), so_far});
+    return builder_.apply(op_of(node.reduce), {so_far, value(node.args[0])});
   }
 
  private:
-  ExprId value(const BlockedSum& sum, NodeId id) {
+  ExprId value(NodeId id) {
     if (const auto known = known_.find(id); known != known_.end()) return known->second;
-    const auto is_top = [&](const Operand& operand) { return operand.top == id; };
-    if (std::any_of(sum.operands.begin(), sum.operands.end(), is_top)) return known_[id] = place_(id);
+    if (const auto operand = operands_.find(id); operand != operands_.end())
+      return known_[id] = place_(*operand->second);
     const Node& node = graph_.at(id);
     std::vector<ExprId> args;
-    for (const NodeId arg : node.args) args.push_back(value(sum, arg));
+    for (const NodeId arg : node.args) args.push_back(value(arg));
     return known_[id] = node.kind == NodeKind::Cast ? builder_.cast(args[0], node.dtype, node.wrap)
                                                     : builder_.apply(node.op, std::move(args));
   }
@@ -84,6 +85,7 @@ class Elements {
   const Graph& graph_;
   const std::set<NodeId>& members_;
   Builder& builder_;
+  const Operands& operands_;
   Place place_;
   std::map<NodeId, ExprId> known_;
 };
@@ -103,7 +105,7 @@ struct PointwiseLowering::Window {
   size_t serial = 0;             // so many of them are loops, the others are written out
   int part_axis = -1;            // of which a part is staged at a time; -1: of none
   IntExpr chunk = 0, parts = 1;
-  std::map<NodeId, const Operand*> operands;  // by what is computed from them
+  Elements::Operands operands;
   std::map<NodeId, Staged> staged;
 
   Window(const Graph& graph, std::vector<const BlockedSum*> of) : sums(std::move(of)) {
@@ -236,15 +238,14 @@ std::vector<Stmt> PointwiseLowering::written_out(const Window& window, const Blo
   const std::set<NodeId> members(group_.nodes.begin(), group_.nodes.end());
   // By operand, and the results and elements that it differs in.
   std::map<std::pair<NodeId, Point>, ExprId> known;
-  const auto operand_at = [&](NodeId top, const Point& result, const Point& tap) -> ExprId {
-    const Operand& operand = *window.operands.at(top);
+  const auto operand_at = [&](const Operand& operand, const Point& result, const Point& tap) -> ExprId {
     Point differs;
     for (size_t a = 0; a < result.size(); ++a)
       differs.push_back(schedule::mentions(operand.index, domain().axes[a].var) ? result[a] : 0);
     differs.insert(differs.end(), tap.begin(), tap.end());
-    const auto [at, fresh] = known.try_emplace({top, differs}, kNoExpr);
+    const auto [at, fresh] = known.try_emplace({operand.top, differs}, kNoExpr);
     if (!fresh) return at->second;
-    if (const auto s = window.staged.find(top); s != window.staged.end()) {
+    if (const auto s = window.staged.find(operand.top); s != window.staged.end()) {
       Index index;
       for (const int axis : s->second.shape.window) index.push_back(window.at(window.place_of(axis), tap));
       index.emplace_back(s->second.shape.axis < 0 ? 0 : result[static_cast<size_t>(s->second.shape.axis)]);
@@ -260,7 +261,8 @@ std::vector<Stmt> PointwiseLowering::written_out(const Window& window, const Blo
   std::vector<Stmt> steps;
   for (const Point& tap : points_of(box))
     for (size_t r = 0; r < results.size(); ++r) {
-      Elements elements(graph_, members, builder_, [&](NodeId top) { return operand_at(top, results[r], tap); });
+      Elements elements(graph_, members, builder_, window.operands,
+                        [&](const Operand& operand) { return operand_at(operand, results[r], tap); });
       for (const BlockedSum* sum : window.sums) {
         const LocalId total = totals.at(sum->node)[r];
         steps.push_back(assign(total, elements.next(*sum, builder_.local(total))));

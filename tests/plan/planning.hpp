@@ -1,4 +1,4 @@
-// Graphs and the GPU that tests of the planner plan for.
+// Graphs, and the GPU and the CPU that tests of the planner plan for.
 #pragma once
 
 #include <string>
@@ -11,6 +11,12 @@ namespace smelt::plan {
 inline Options for_gpu() {
   Options options;
   options.target = {"cuda", true, 132, 256, 0, 60 << 20, 0, 90, 227 << 10, true};
+  return options;
+}
+
+inline Options for_cpu() {
+  Options options;
+  options.target.threads = 2;
   return options;
 }
 

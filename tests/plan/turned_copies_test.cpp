@@ -3,20 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "frontends/language.hpp"
 #include "plan/predict.hpp"
+#include "planning.hpp"
 #include "schedule/candidates.hpp"
 
 namespace smelt::plan {
 namespace {
-
-Options for_cpu() {
-  Options options;
-  options.target.threads = 2;
-  return options;
-}
-
-Graph graph_of(const std::string& program) { return simplify(lang::parse_program(program, "<test>")); }
 
 Plan planned(const StoredCopies& copied) {
   Options options = for_cpu();

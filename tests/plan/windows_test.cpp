@@ -10,12 +10,6 @@
 namespace smelt::plan {
 namespace {
 
-Options for_cpu() {
-  Options options;
-  options.target.threads = 2;
-  return options;
-}
-
 // The elements of the largest value that is stored.
 int64_t largest_stored(const Graph& graph, const Plan& plan) {
   int64_t largest = 0;
