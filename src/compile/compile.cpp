@@ -165,11 +165,11 @@ static Graph for_device(const Graph& graph, const Machine& device, const Compile
   const bool has_units = device.is_gpu && !device.opencl && device.gpu_facts.compute >= 80;
   const auto finished = [&](Graph made) {
     if (!device.is_gpu) made = with_short_axes_apart(simplify(with_windows_in_steps(made)));
-    return with_local_reductions(std::move(made), most_local(device), !device.is_gpu, has_units);
+    const bool has_parts = has_units && device.gpu_facts.compute == 90;
+    return with_local_reductions(std::move(made), most_local(device), !device.is_gpu, has_units, has_parts);
   };
   if (auto by_phases = plan::with_phases(simple, plan_options(device, with_all_sizes(simple, options)), finished))
     simple = std::move(*by_phases);
-  if (has_units) simple = with_products_in_bf16(with_products_of_bytes(simple), options.sizes);
   return store_for_custom(with_short_results_apart(finished(std::move(simple))));
 }
 

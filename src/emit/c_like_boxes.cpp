@@ -148,6 +148,14 @@ void PhasePrinter::part_of_boxes(const Loop& s, const std::string& part) {
     close();
     return;
   }
+  if (kernel::adds_meanwhile(kernel_, s)) {
+    await_boxes(s, 0, "stage", part);
+    use_part_and_add(s, [] {});
+    open(fmt::format("if ({} > 0)", part));
+    leave_boxes(s, 0, "before");
+    close();
+    return;
+  }
   int group = 0;
   for (size_t k = first_use; k < s.body.size(); ++k) {
     const auto* matrix = s.body[k].get_if<kernel::Matrix>();

@@ -27,7 +27,7 @@ void PhasePrinter::declare_fragments() {
     line("using Tile{} = {}<{}, {}, {}, {}, {}, {}, {}, {}>;", f, used_("MatrixTile"), made.rows, made.columns,
          made.inner, team_.threads / 32, made.down, made.rows_along_inner, made.columns_along_inner,
          made.factors == DType::BF16);
-    line("float {}[Tile{}::kSums];", sums_of(static_cast<int>(f)), f);
+    line("{} {}[Tile{}::kSums];", type_of(made.sums), sums_of(static_cast<int>(f)), f);
     if (!made.has_weights) continue;
     line("{} w{};", used_("RowWeights"), f);
     line("unsigned p{0}[Tile{0}::kInner / 4];", f);
@@ -74,6 +74,10 @@ void PhasePrinter::matrix(const kernel::Matrix& s) {
     case kernel::Matrix::Step::PutRows:
       line("{}<Tile{}>(w{}, b{}, t, {});", used_("put_rows"), f, f, s.into, scale_of(s));
       break;
+    case kernel::Matrix::Step::Add:
+    case kernel::Matrix::Step::AddFinite:
+      line("{}<{}>({}, {});", used_("add_sums"), s.step == kernel::Matrix::Step::AddFinite, sums, sums_of(s.by));
+      break;
     case kernel::Matrix::Step::Put:
       line("{}<Tile{}, {}>({}, b{}, t);", used_("put_tile"), f, made.columns + kernel::Fragment::kApart, sums, s.into);
       break;
@@ -101,7 +105,8 @@ void PhasePrinter::multiply_weights(const kernel::Matrix& s, const char* stage) 
 void PhasePrinter::pipeline(const Loop& s) {
   if (takes_boxes_) return pipeline_of_boxes(s);
   const size_t first_use = kernel::uses_of_pipeline(s);
-  const bool alone = kernel::goes_on_alone(kernel_, s), weighs = kernel::weighs_meanwhile(kernel_, s);
+  const bool alone = kernel::goes_on_alone(kernel_, s), adds = kernel::adds_meanwhile(kernel_, s),
+             weighs = kernel::weighs_meanwhile(kernel_, s);
   const int ahead = kernel::parts_ahead(kernel_, s);
   const std::string type = index_type(), count = fmt::format("n{}", names_++), part = fmt::format("s{}", names_++),
                     next = fmt::format("s{}", names_++);
@@ -142,6 +147,8 @@ void PhasePrinter::pipeline(const Loop& s) {
     line("{}();", used_("end_multiplication"));
     make_meanwhile();
     line("{}<1>();", used_("await_multiplications"));
+  } else if (adds) {
+    use_part_and_add(s, make_meanwhile);
   } else if (weighs) {
     line("const int before = (int)({} + {}) % {};", part, s.stages - 1, s.stages);
     use_part_meanwhile(s, first_use, part, make_meanwhile);
@@ -157,14 +164,36 @@ void PhasePrinter::pipeline(const Loop& s) {
 // What the units still multiply.
 void PhasePrinter::end_of_pipeline(const Loop& s, const std::string& count) {
   const size_t first_use = kernel::uses_of_pipeline(s);
-  const bool alone = kernel::goes_on_alone(kernel_, s), weighs = kernel::weighs_meanwhile(kernel_, s, takes_boxes_);
+  const bool alone = kernel::goes_on_alone(kernel_, s), adds = kernel::adds_meanwhile(kernel_, s),
+             weighs = kernel::weighs_meanwhile(kernel_, s, takes_boxes_);
   if (weighs) multiply_last_weights(s, count);
-  if (!alone && !weighs) return;
+  if (!alone && !adds && !weighs) return;
   line("{}<0>();", used_("await_multiplications"));
   for (size_t k = first_use; k < s.body.size(); ++k)
     if (const auto* matrix = s.body[k].get_if<kernel::Matrix>();
-        matrix && matrix->step == kernel::Matrix::Step::Multiply && (alone || matrix->by >= 0))
+        matrix && matrix->step == kernel::Matrix::Step::Multiply && (alone || adds || matrix->by >= 0))
       line("{}({});", used_("settle_sums"), sums_of(matrix->fragment));
+}
+
+// The multiplications that begin anew, and the others, which go on while threads add up what these
+// made; those of the part before are done then.
+void PhasePrinter::use_part_and_add(const Loop& s, const std::function<void()>& make) {
+  size_t k = kernel::uses_of_pipeline(s);
+  const auto step_of = [&](size_t at) { return s.body[at].get<kernel::Matrix>().step; };
+  line("{}();", used_("begin_multiplication"));
+  for (; step_of(k) == kernel::Matrix::Step::Clear; k += 2) {
+    fresh_ = true;
+    statement(s.body[k + 1]);
+  }
+  line("{}();", used_("end_multiplication"));
+  for (; step_of(k) == kernel::Matrix::Step::Multiply; ++k) statement(s.body[k]);
+  line("{}();", used_("end_multiplication"));
+  make();
+  line("{}<1>();", used_("await_multiplications"));
+  for (; k < s.body.size(); ++k) {
+    line("{}({});", used_("settle_sums"), sums_of(s.body[k].get<kernel::Matrix>().by));
+    statement(s.body[k]);
+  }
 }
 
 void PhasePrinter::multiply_last_weights(const Loop& s, const std::string& count) {

@@ -147,6 +147,7 @@ class PhasePrinter : TextLines {
   void matrix(const kernel::Matrix& s);
   void pipeline(const Loop& s);
   void use_part(const Stmt& s, const std::function<void()>& make);
+  void use_part_and_add(const Loop& s, const std::function<void()>& make);
   void use_part_meanwhile(const Loop& s, size_t first_use, const std::string& part, const std::function<void()>& make);
   void multiply_weights(const kernel::Matrix& s, const char* stage);
   void end_of_pipeline(const Loop& s, const std::string& count);

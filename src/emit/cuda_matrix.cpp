@@ -170,6 +170,16 @@ template <bool kBf16> SMELT_INLINE void multiply_matrices(float* sums, const uns
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 })"},
+          {{"add_sums"},
+           R"(template <bool kFinite, int kSums> SMELT_INLINE void add_sums(float (&to)[kSums], const float (&from)[kSums]) {
+#pragma unroll
+  for (int s = 0; s < kSums; ++s) to[s] += !kFinite || fabsf(from[s]) <= 3.402823466e38f ? from[s] : 0.0f;
+}
+// Of whole numbers; sums wrap.
+template <bool, int kSums> SMELT_INLINE void add_sums(int (&to)[kSums], const float (&from)[kSums]) {
+#pragma unroll
+  for (int s = 0; s < kSums; ++s) to[s] = (int)((unsigned)to[s] + (unsigned)(int)from[s]);
+})"},
           {{"multiply_tile", "put_tile", "MatrixTile"},
            R"(// A tile of kRows x kColumns sums, kInner of the inner axis at a time, by kWarps warps, kDown of them along the rows. Factors lie in rows of kRowsWide and kColumnsWide, swizzled: [kInner / wide, own, wide] along the inner axis, else
 // [own / wide, kInner, wide].
@@ -219,7 +229,7 @@ template <class Tile, bool kFresh = false> SMELT_INLINE void multiply_tile(float
         multiply_matrices<Tile::kBf16>(sums + (i * (Tile::kOwnColumns / 8) + j) * 4, a[i], b[j / 2] + j % 2 * 2);
   }
 }
-template <class Tile, int kPitch> SMELT_INLINE void put_tile(const float* sums, float* to, int t) {
+template <class Tile, int kPitch, class T> SMELT_INLINE void put_tile(const T* sums, T* to, int t) {
   const int row = (t >> 5) % Tile::kDown * Tile::kOwnRows + (t & 31) / 4;
   const int column = (t >> 5) / Tile::kDown * Tile::kOwnColumns + (t & 3) * 2;
 #pragma unroll
@@ -228,8 +238,8 @@ template <class Tile, int kPitch> SMELT_INLINE void put_tile(const float* sums, 
     for (int j = 0; j < Tile::kOwnColumns / 8; ++j)
 #pragma unroll
       for (int s = 0; s < 4; s += 2) {
-        const float* const pair = sums + (i * (Tile::kOwnColumns / 8) + j) * 4 + s;
-        *(Vec<float, 2>*)(to + (row + 16 * i + s / 2 * 8) * kPitch + column + 8 * j) = Vec<float, 2>{{pair[0], pair[1]}};
+        const T* const pair = sums + (i * (Tile::kOwnColumns / 8) + j) * 4 + s;
+        *(Vec<T, 2>*)(to + (row + 16 * i + s / 2 * 8) * kPitch + column + 8 * j) = Vec<T, 2>{{pair[0], pair[1]}};
       }
 })",
            needs},

@@ -167,6 +167,7 @@ class BoundedInterpreter {
     const bool on_floats = is_float(graph_.at(node.args.back()).dtype);
     const double imprecise = on_gpu_ ? imprecision(node.precision) : 0;
     const bool dots = !on_gpu_ && node.op == Op::Mul && was_bf16(node.args[0]) && was_bf16(node.args[1]);
+    const bool in_bf16 = on_gpu_ && node.op == Op::Mul && node.dtype == DType::F32 && is_summed(id);
     const double rounded = on_gpu_ && node.op == Op::Mul ? rounding_of(node.args[0]) + rounding_of(node.args[1]) : 0;
     const double ulp = compute_type(node.dtype) == DType::F64 ? info(node.op).max_ulp_f64 : info(node.op).max_ulp_f32;
     Errors out(static_cast<size_t>(n), 0.0);
@@ -193,6 +194,7 @@ class BoundedInterpreter {
           out[k] += rounding(v, node.dtype, ulp, largest == 0);
         if (dots) out[k] += flushed(x[0], x[1]);
         if (imprecise > 0) out[k] += in_parts(x[0], x[1], v, imprecise);
+        if (in_bf16) out[k] += lost_of_tiny(x[0], x[1]) + lost_of_tiny(x[1], x[0]);
         if (std::isfinite(v)) out[k] += std::fabs(v) * rounded;
         if (is_float(node.dtype) && out[k] > 0 && std::fabs(v) + out[k] > format_of(node.dtype).largest)
           out[k] = kAnything;
@@ -230,6 +232,18 @@ class BoundedInterpreter {
     return product > 0 && product < kSmall ? kLeast : 0;
   }
 
+  // Whether a sum adds up the values.
+  bool is_summed(NodeId id) const {
+    return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [&](const Node& node) {
+      return node.kind == NodeKind::Reduce && node.reduce == ReduceKind::Sum && node.args[0] == id;
+    });
+  }
+  // What several bf16 leave of a factor next to 0 (docs/numerics.md).
+  static double lost_of_tiny(double factor, double other) {
+    constexpr double kSmall = 0x1p-109, kLeastPart = 0x1p-133;
+    const bool loses = factor != 0 && std::fabs(factor) < kSmall && std::isfinite(other);
+    return loses ? std::fabs(other) * kLeastPart : 0;
+  }
   // How far a product may be off where it is made of parts (docs/numerics.md).
   static double imprecision(Precision precision) {
     switch (precision) {

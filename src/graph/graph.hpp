@@ -208,9 +208,10 @@ Graph store_for_custom(const Graph& graph);
 
 // The same with reductions of at most `most` elements made local if they reduce a value of two
 // arrays, each broadcast along an axis of the other; matrix products of more than 8 terms are not.
-// `in_tiles`: nor are convolutions of many channels, with `units` those of halves. Without
-// `in_tiles` sums of short rows are local too, where one result of each is all that is needed.
-Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units);
+// `in_tiles`: nor are convolutions of many channels, with `units` those of halves, with `parts`
+// those of f32. Without `in_tiles` sums of short rows are local too, where one result of each is
+// all that is needed.
+Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units, bool parts = false);
 // Whether a reduction is a product of matrices, as a convolution of many channels is: tiles of
 // those use what is read more often than windows.
 bool is_dense_product(const Graph& graph, const Node& reduce);
@@ -231,13 +232,6 @@ std::optional<Graph> with_rolls_continued(const Graph& graph);
 // The same with single elements of the rows of scans as reductions of those, where the scans have
 // other readers; nothing where there are none.
 std::optional<Graph> with_scan_ends_reduced(const Graph& graph);
-// The same with large products that may be less exact than f32 as products of parts in bf16, for
-// devices that multiply those faster.
-Graph with_products_in_bf16(Graph graph, const SizeBinding& sizes);
-
-// The same with products of matrices of 8-bit integers as products of f32 where those are exact,
-// for devices with matrix units for halves.
-Graph with_products_of_bytes(const Graph& graph);
 
 // The reference: op by op, floats in float64 with no rounding in between (an explicit cast to a
 // float type rounds), integers exact. One result per output: floats as F64 tensors, others in their

@@ -271,9 +271,15 @@ class ShortRows {
 
 }  // namespace
 
-bool is_dense_product(const Graph& graph, const Node& reduce) {
+// Terms of a sum of products, results, and rows and columns of these: axes of one factor alone.
+struct SizesOfProduct {
+  int64_t terms, all, own[2];
+};
+
+static std::optional<SizesOfProduct> sizes_of_product(const Graph& graph, const Node& reduce) {
   const Node& product = graph.at(reduce.args[0]);
-  if (reduce.reduce != ReduceKind::Sum || product.kind != NodeKind::Elementwise || product.op != Op::Mul) return false;
+  if (reduce.reduce != ReduceKind::Sum || product.kind != NodeKind::Elementwise || product.op != Op::Mul)
+    return std::nullopt;
   const Shape& shape = product.shape;
   std::vector<int> own[2], all;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -281,16 +287,30 @@ bool is_dense_product(const Graph& graph, const Node& reduce) {
     bool repeated[2];
     for (size_t s = 0; s < 2; ++s) {
       const Node& factor = graph.at(product.args[s]);
-      if (factor.kind != NodeKind::Broadcast) return false;
+      if (factor.kind != NodeKind::Broadcast) return std::nullopt;
       repeated[s] = repeats_along(graph, factor, d);
     }
     if (repeated[0] != repeated[1]) own[repeated[0] ? 1 : 0].push_back(static_cast<int>(d));
   }
-  return points(shape, reduce.axes) >= kFewestTerms && points(shape, all) >= kSmallProduct &&
-         points(shape, own[0]) >= kFewestOfOne && points(shape, own[1]) >= kFewestOfOne;
+  return SizesOfProduct{points(shape, reduce.axes), points(shape, all), {points(shape, own[0]), points(shape, own[1])}};
 }
 
-Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units) {
+bool is_dense_product(const Graph& graph, const Node& reduce) {
+  const auto sizes = sizes_of_product(graph, reduce);
+  return sizes && sizes->terms >= kFewestTerms && sizes->all >= kSmallProduct && sizes->own[0] >= kFewestOfOne &&
+         sizes->own[1] >= kFewestOfOne;
+}
+
+// Whether it is of f32 and so large that matrix units, which multiply parts of the factors, are
+// worth taking these apart.
+static bool is_large_product_of_f32(const Graph& graph, const Node& reduce) {
+  constexpr int64_t kTerms = 128, kFewestColumns = 48, kFewestRows = 4096;
+  const auto sizes = reduce.dtype == DType::F32 ? sizes_of_product(graph, reduce) : std::nullopt;
+  return sizes && sizes->terms >= kTerms && std::min(sizes->own[0], sizes->own[1]) >= kFewestColumns &&
+         std::max(sizes->own[0], sizes->own[1]) >= kFewestRows;
+}
+
+Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units, bool parts) {
   std::optional<ReducedAgain> reduced_again;
   std::optional<ShortRows> short_rows;
   if (in_tiles)
@@ -299,7 +319,10 @@ Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units
     short_rows.emplace(graph);  // lanes of a CPU go along rows, or across them
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    const auto by_units = [&] { return units && is_product_of_halves(graph, node) && sums_words(graph, node); };
+    const auto by_units = [&] {
+      return sums_words(graph, node) &&
+             ((units && is_product_of_halves(graph, node)) || (parts && is_large_product_of_f32(graph, node)));
+    };
     if (node.local && is_dense_product(graph, node) && (in_tiles || by_units())) graph.nodes[i].local = false;
     if (node.local && is_of_far_windows(graph, node)) graph.nodes[i].local = false;
     if (short_rows && short_rows->has(static_cast<NodeId>(i))) graph.nodes[i].local = true;

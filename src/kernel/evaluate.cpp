@@ -47,6 +47,17 @@ int Evaluator::input_param(NodeId id) {
   return it->second;
 }
 
+std::optional<int> Evaluator::read_from(NodeId id, std::optional<int> param) {
+  const auto found = inputs_.find(id);
+  const std::optional<int> before = found == inputs_.end() ? std::nullopt : std::optional(found->second);
+  if (param)
+    inputs_[id] = *param;
+  else
+    inputs_.erase(id);
+  known_ = {};
+  return before;
+}
+
 int Evaluator::output_param(NodeId id) {
   auto [it, fresh] = outputs_.try_emplace(id, 0);
   if (fresh) it->second = add_param(builder_.kernel(), graph_, id, ParamKind::Output);

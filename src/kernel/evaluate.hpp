@@ -29,6 +29,9 @@ class Evaluator {
   // The param that holds a value, made at first use (an Input, or a Scalar for inputs of rank 0).
   int input_param(NodeId id);
   int output_param(NodeId id);
+  // From here on what is read of a value is read from this param of the same dims; nothing: from
+  // its own. Returns what it was read from.
+  std::optional<int> read_from(NodeId id, std::optional<int> param);
 
   // From here on expressions belong to `block`, with these ranges; statements that they need
   // (gathered indices) go there.

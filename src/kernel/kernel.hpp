@@ -312,12 +312,14 @@ struct Turn {
 // total and the sums so far are rescaled, and the new weights are added to the total. A row of
 // which every score was -inf has a maximum of -inf, weights of 0 and a total of 0.
 struct Matrix {
-  enum class Step : uint8_t { Clear, Multiply, Put, Weigh, PutRows } step;
+  enum class Step : uint8_t { Clear, Multiply, Add, AddFinite, Put, Weigh, PutRows } step;
   int fragment = 0;
   int rows = -1, columns = -1;  // Multiply: buffers of the factors, each with all stages of the pipeline around
   int into = -1;                // Put: a buffer [rows, more than columns]; PutRows: [2, rows], of maxima and totals
-  int by = -1;                  // Multiply: the fragment that is the rows' factor, rounded, in place of a buffer; Weigh
-  float scale = 1;              // Weigh, PutRows: what sums are multiplied by to be scores, above 0
+  // Multiply: the fragment that is the rows' factor, rounded, in place of a buffer; Weigh; Add:
+  // what is added, AddFinite: where it is finite
+  int by = -1;
+  float scale = 1;  // Weigh, PutRows: what sums are multiplied by to be scores, above 0
 };
 struct Alloc {
   int buffer;

@@ -36,6 +36,11 @@ DType ProductLowering::accumulator(const schedule::ProductSum& sum) const {
   return accumulator_type(graph_.at(graph_.at(sum.node).args[0]).dtype);
 }
 
+// The dtype that a tile's sums are held in.
+DType ProductLowering::held_type(const schedule::ProductSum& sum) const {
+  return !product().whole ? accumulator(sum) : product().exact_in_f32 ? DType::F32 : DType::I32;
+}
+
 ProductLowering::Tile ProductLowering::tile_of_grid() const {
   Grid grid;
   for (const int a : product().batch) {

@@ -40,13 +40,18 @@ class ProductLowering : public Lowering {
   // A part of the inner axes.
   Piece inner_part(Tile& tile) const;
   DType accumulator(const schedule::ProductSum& sum) const;
+  DType held_type(const schedule::ProductSum& sum) const;
+  ExprId as_factor(ExprId value);
 
   // Scratch of one factor; several sums may have it.
   struct Panel {
     NodeId factor = -1;
     size_t reduction = 0;
     int buffer = -1;
-    int packed = -1;      // GPU: an array that has the factor, in whole tiles and parts
+    int part = 0;        // GPU: of the bf16 that add up to an element
+    int packed = -1;     // GPU: an array that has the factor, in whole tiles and parts
+    NodeId source = -1;  // GPU: what the factor shows, of which `apart` has a part
+    int apart = -1;
     int moved = -1;       // CPU: sums of columns, for rows that are moved
     bool of_rows = true;  // CPU
   };
@@ -63,7 +68,7 @@ class ProductLowering : public Lowering {
     IntExpr lines = 1;
   };
   Panels add_panels();
-  const Panel& panel_of(const std::vector<Panel>& panels, NodeId factor) const;
+  const Panel& panel_of(const std::vector<Panel>& panels, NodeId factor, int part = 0) const;
   ExprId factor_at(const Panel& panel, const Placement& placement);
   ExprId term_in_word(ExprId value, int64_t term);
   ExprId word_at(const Panel& panel, Placement placement, const IntExpr& first, bool last);
@@ -89,9 +94,13 @@ class ProductLowering : public Lowering {
     std::vector<Panel> rows, columns;
     std::vector<std::vector<LocalId>> totals;  // by sum, of each result of a thread
     std::vector<int> sums;                     // buffers of results, by sum
-    std::vector<int> partial;                  // arrays of partial sums, by sum, where the inner axes are split
+    // The fragments, by sum, of what is made of one part of the inner axes, where that is added up
+    // by threads, and of what other parts of factors make. -1: none.
+    std::vector<int> firsts, others;
+    std::vector<int> partial;  // arrays of partial sums, by sum, where the inner axes are split
   };
   GpuPanels add_gpu_panels(std::vector<Stmt>& body);
+  int add_fragment(std::vector<Stmt>& body, DType sums);
   // Sides along which a tile has all its elements, so that nothing has to be asked for them.
   struct Whole {
     bool rows, columns;
@@ -122,9 +131,12 @@ class ProductLowering : public Lowering {
   bool is_packed(NodeId factor) const;
   std::vector<Axis> packed_axes(bool of_rows) const;
   int add_packed(bool of_rows);
+  void add_apart(Panel& panel);
   schedule::Index packed_at(bool of_rows, const Placement& placement, const IntExpr& own, const IntExpr& inner) const;
   void pack(const GpuPanels& panels);
-  void pack(const Panel& panel, bool of_rows);
+  void pack(const std::vector<Panel>& panels, NodeId factor, bool of_rows);
+  void take_apart(const std::vector<Panel>& panels, NodeId factor);
+  std::vector<ExprId> parts_of(ExprId value, size_t count);
   void set_team(int threads);  // of the phase that was added last
   std::vector<Axis> kept_axes() const;
   schedule::Index partial_at(const IntExpr& part, const Placement& placement) const;

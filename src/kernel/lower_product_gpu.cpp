@@ -76,6 +76,9 @@ Ranges ProductLowering::ranges_of_part(const Tile& tile, bool of_rows) const {
   return ranges;
 }
 
+// A factor as units multiply it.
+ExprId ProductLowering::as_factor(ExprId value) { return product().whole ? builder_.cast(value, DType::F32) : value; }
+
 // A part of one factor into the panel, from number `part` of the inner axes on.
 std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part,
                                          bool whole) {
@@ -93,10 +96,13 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
   if (!whole && panel.packed < 0) {
     inside = evaluator_.only_where(guards_of(placement, of_rows ? p.rows : p.columns, p.inner));
   }
+  // Views show a part as they do the array.
+  const auto array = panel.apart >= 0 ? evaluator_.read_from(panel.source, panel.apart) : std::nullopt;
   const ExprId value =
       panel.packed >= 0
           ? builder_.load({false, panel.packed, packed_at(of_rows, placement, own, part * p.tile_inner + at.inner)})
-          : or_zero(factor_at(panel, placement), inside, panel.buffer);
+          : or_zero(as_factor(factor_at(panel, placement)), inside, panel.buffer);
+  if (panel.apart >= 0) evaluator_.read_from(panel.source, array);
   evaluator_.only_where(kNoExpr);
   Access to{true, panel.buffer, at.in_panel};
   if (p.stages) to.index.insert(to.index.begin(), mod(IntExpr::symbol(kPart), p.stages, placement.ranges));
@@ -126,12 +132,26 @@ schedule::Index ProductLowering::result_of_thread(int64_t row, int64_t column) c
 }
 
 std::vector<Stmt> ProductLowering::multiply_by_units(const GpuPanels& panels) {
-  std::vector<Stmt> steps;
-  for (size_t s = 0; s < product().sums.size(); ++s)
-    steps.push_back(Matrix{Matrix::Step::Multiply, static_cast<int>(s),
-                           panel_of(panels.rows, product().sums[s].rows).buffer,
-                           panel_of(panels.columns, product().sums[s].columns).buffer});
-  return steps;
+  std::vector<Stmt> firsts, others, added;
+  for (size_t s = 0; s < product().sums.size(); ++s) {
+    const schedule::ProductSum& sum = product().sums[s];
+    const auto multiply = [&](int fragment, const std::pair<int, int>& parts) {
+      return Matrix{Matrix::Step::Multiply, fragment, panel_of(panels.rows, sum.rows, parts.first).buffer,
+                    panel_of(panels.columns, sum.columns, parts.second).buffer};
+    };
+    if (panels.firsts[s] < 0) {
+      for (const auto& pair : schedule::pairs_of_parts(sum)) firsts.push_back(multiply(static_cast<int>(s), pair));
+      continue;
+    }
+    firsts.push_back(Matrix{Matrix::Step::Clear, panels.firsts[s]});
+    for (const auto& pair : schedule::pairs_of_parts(sum))
+      (pair == std::pair(0, 0) ? firsts : others)
+          .push_back(multiply(pair == std::pair(0, 0) ? panels.firsts[s] : panels.others[s], pair));
+    added.push_back(Matrix{.step = Matrix::Step::Add, .fragment = static_cast<int>(s), .by = panels.firsts[s]});
+  }
+  append(firsts, std::move(others));
+  append(firsts, std::move(added));
+  return firsts;
 }
 
 std::vector<Stmt> ProductLowering::multiply_by_threads(const GpuPanels& panels) {
@@ -162,7 +182,7 @@ std::vector<Stmt> ProductLowering::multiply_by_threads(const GpuPanels& panels) 
 ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& body) {
   const schedule::Product& p = product();
   GpuPanels panels;
-  const auto add = [&](std::vector<Panel>& of, NodeId factor, size_t reduction, int64_t own) {
+  const auto add = [&](std::vector<Panel>& of, NodeId factor, size_t reduction, int64_t own, int parts) {
     if (std::any_of(of.begin(), of.end(), [&](const Panel& panel) { return panel.factor == factor; })) return;
     if (!p.units) {
       of.push_back({factor, reduction, add_scratch(compute_type(graph_.at(factor).dtype), {p.tile_inner, own + kPad})});
@@ -172,14 +192,18 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
     const bool along_inner = &of == &panels.rows ? p.rows_along_inner : p.columns_along_inner;
     const int64_t fast = along_inner ? p.tile_inner : own, other = along_inner ? own : p.tile_inner;
     const int64_t width = Fragment::width(fast);
-    of.push_back({factor, reduction, add_scratch(*p.units, {p.stages, fast / width, other, width})});
-    if (is_packed(factor)) of.back().packed = add_packed(&of == &panels.rows);
-    kernel_.buffers.back().lifetime = Lifetime::Pipeline, kernel_.buffers.back().swizzled = true;
+    for (int part = 0; part < parts; ++part) {
+      of.push_back({factor, reduction, add_scratch(*p.units, {p.stages, fast / width, other, width})});
+      of.back().part = part;
+      if (is_packed(factor)) of.back().packed = add_packed(&of == &panels.rows);
+      if (std::find(p.apart.begin(), p.apart.end(), factor) != p.apart.end()) add_apart(of.back());
+      kernel_.buffers.back().lifetime = Lifetime::Pipeline, kernel_.buffers.back().swizzled = true;
+    }
   };
   for (const schedule::ProductSum& sum : p.sums) {
-    add(panels.rows, sum.rows, sum.reduction, p.tile_rows);
-    add(panels.columns, sum.columns, sum.reduction, p.tile_columns);
-    const DType t = accumulator(sum);
+    add(panels.rows, sum.rows, sum.reduction, p.tile_rows, sum.parts_of_rows);
+    add(panels.columns, sum.columns, sum.reduction, p.tile_columns, sum.parts_of_columns);
+    const DType t = held_type(sum);
     panels.sums.push_back(add_scratch(t, {p.tile_rows, p.tile_columns + (p.units ? Fragment::kApart : kPad)}));
     kernel_.buffers.back().lifetime = Lifetime::Behind;
     if (p.split > 1) {
@@ -188,9 +212,7 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
       panels.partial.push_back(add_temporary(t, std::move(dims), "partial sums"));
     }
     if (p.units) {
-      body.push_back(Matrix{Matrix::Step::Clear, static_cast<int>(kernel_.fragments.size())});
-      kernel_.fragments.push_back({*p.units, t, static_cast<int>(p.tile_rows), static_cast<int>(p.tile_columns),
-                                   static_cast<int>(p.tile_inner), p.down, p.rows_along_inner, p.columns_along_inner});
+      add_fragment(body, t);
       continue;
     }
     std::vector<LocalId>& totals = panels.totals.emplace_back();
@@ -199,15 +221,34 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
       body.push_back(assign(totals.back(), builder_.constant(neutral(ReduceKind::Sum, t))));
     }
   }
+  for (const schedule::ProductSum& sum : p.sums) {
+    const bool apart = p.units && sum.in_parts() && sum.is_full;
+    panels.firsts.push_back(apart || (p.whole && !p.exact_in_f32) ? add_fragment(body, DType::F32) : -1);
+    panels.others.push_back(apart ? add_fragment(body, DType::F32) : -1);
+  }
   return panels;
+}
+
+// Sums of a tile, 0 at first.
+int ProductLowering::add_fragment(std::vector<Stmt>& body, DType sums) {
+  const schedule::Product& p = product();
+  const int fragment = static_cast<int>(kernel_.fragments.size());
+  kernel_.fragments.push_back({*p.units, sums, static_cast<int>(p.tile_rows), static_cast<int>(p.tile_columns),
+                               static_cast<int>(p.tile_inner), p.down, p.rows_along_inner, p.columns_along_inner});
+  body.push_back(Matrix{Matrix::Step::Clear, fragment});
+  return fragment;
 }
 
 std::vector<Stmt> ProductLowering::put_sums(const GpuPanels& panels) {
   const schedule::Product& p = product();
   std::vector<Stmt> put;
   if (p.units) {
-    for (size_t s = 0; s < p.sums.size(); ++s)
-      put.push_back(Matrix{Matrix::Step::Put, static_cast<int>(s), -1, -1, panels.sums[s]});
+    for (size_t s = 0; s < p.sums.size(); ++s) {
+      const int fragment = static_cast<int>(s);
+      if (panels.others[s] >= 0)
+        put.push_back(Matrix{.step = Matrix::Step::AddFinite, .fragment = fragment, .by = panels.others[s]});
+      put.push_back(Matrix{Matrix::Step::Put, fragment, -1, -1, panels.sums[s]});
+    }
     return put;
   }
   for (size_t s = 0; s < p.sums.size(); ++s)
@@ -242,7 +283,7 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
       stores.push_back(
           builder_.store({false, panels.partial[s], partial_at(placement.value_of.at(kSplit), placement)}, sum, mask));
     else
-      evaluator_.set_reduction(p.sums[s].node, sum);
+      evaluator_.set_reduction(p.sums[s].node, builder_.cast(sum, accumulator(p.sums[s])));
   }
   if (p.split == 1)
     for (const StoredOutput& o : domain().outputs)

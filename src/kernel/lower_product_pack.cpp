@@ -35,8 +35,10 @@ ProductLowering::Panels ProductLowering::add_panels() {
   return panels;
 }
 
-const ProductLowering::Panel& ProductLowering::panel_of(const std::vector<Panel>& panels, NodeId factor) const {
-  return *std::find_if(panels.begin(), panels.end(), [&](const Panel& p) { return p.factor == factor; });
+const ProductLowering::Panel& ProductLowering::panel_of(const std::vector<Panel>& panels, NodeId factor,
+                                                        int part) const {
+  return *std::find_if(panels.begin(), panels.end(),
+                       [&](const Panel& p) { return p.factor == factor && p.part == part; });
 }
 
 ExprId ProductLowering::factor_at(const Panel& panel, const Placement& placement) {

@@ -12,6 +12,7 @@
 //   grid %g over groups of parts and pieces of the results: vector %i over the piece: sums of the parts of a group
 //   grid %g over pieces of the results: vector %i over the piece: out = h(sum of the parts)
 #include <algorithm>
+#include <limits>
 
 #include "kernel/lower_product.hpp"
 
@@ -84,10 +85,67 @@ schedule::Index ProductLowering::packed_at(bool of_rows, const Placement& placem
 void ProductLowering::pack(const GpuPanels& panels) {
   for (const bool of_rows : {true, false})
     for (const Panel& panel : of_rows ? panels.rows : panels.columns)
-      if (panel.packed >= 0) pack(panel, of_rows);
+      if (panel.part == 0 && panel.packed >= 0)
+        pack(of_rows ? panels.rows : panels.columns, panel.factor, of_rows);
+      else if (panel.part == 0 && panel.apart >= 0)
+        take_apart(of_rows ? panels.rows : panels.columns, panel.factor);
 }
 
-void ProductLowering::pack(const Panel& panel, bool of_rows) {
+void ProductLowering::add_apart(Panel& panel) {
+  panel.source = behind_views(graph_, panel.factor);
+  while (graph_.at(panel.source).kind == NodeKind::Pad)
+    panel.source = behind_views(graph_, graph_.at(panel.source).args[0]);
+  panel.apart = add_temporary(*product().units, graph_.at(panel.source).shape, "part of an array");
+}
+
+// All parts of the array that a factor shows.
+void ProductLowering::take_apart(const std::vector<Panel>& panels, NodeId factor) {
+  const NodeId source = panel_of(panels, factor).source;
+  std::vector<Axis> axes;
+  for (const IntExpr& extent : graph_.at(source).shape)
+    axes.push_back({.var = Symbol::loop("x" + std::to_string(axes.size())), .extent = extent});
+  auto [placement, grid, length] = in_pieces(axes, kPackPiece);
+  schedule::Index at;
+  for (const Axis& axis : axes) at.push_back(placement.value_of.at(axis.var));
+  std::vector<Stmt> body;
+  evaluator_.enter(&body, &placement.ranges);
+  std::vector<const Panel*> all;
+  for (const Panel& one : panels)
+    if (one.factor == factor) all.push_back(&one);
+  const std::vector<ExprId> parts = parts_of(evaluator_.value(source, at), all.size());
+  for (const Panel* one : all)
+    body.push_back(builder_.store({false, one->apart, at}, parts[static_cast<size_t>(one->part)]));
+  add_phase(grid, single(loop(LoopKind::Vector, kLane, length, std::move(body), 8, 1)), kPackPiece);
+  set_team(static_cast<int>(kPackPiece / 8));
+}
+
+// The bf16 that add up to an f32, each what is left by those before it. What is left of an infinity
+// is NaN, and what further parts make does not count then. The first part of a finite number is
+// finite, and is 0 only for 0: it times an infinity is what the number makes of it.
+std::vector<ExprId> ProductLowering::parts_of(ExprId value, size_t count) {
+  if (count == 1) return {value};
+  constexpr double kLargest = 0x1.FEp127, kLeast = 0x1p-133;
+  const auto number = [&](double x) { return builder_.constant(Scalar::of_float(DType::F32, x)); };
+  const auto where = [&](ExprId condition, ExprId x, ExprId y) { return builder_.apply(Op::Where, {condition, x, y}); };
+  const ExprId size = builder_.apply(Op::Abs, {value});
+  const auto compare = [&](Op op, double x) { return builder_.apply(op, {size, number(x)}); };
+  const auto signed_like_value = [&](double x) { return builder_.apply(Op::Copysign, {number(x), value}); };
+  const ExprId least = where(compare(Op::Eq, 0), value, signed_like_value(kLeast)),
+               largest =
+                   where(compare(Op::Eq, std::numeric_limits<double>::infinity()), value, signed_like_value(kLargest));
+  const ExprId first = where(compare(Op::Gt, kLargest), largest, where(compare(Op::Lt, kLeast), least, value));
+  std::vector<ExprId> parts{builder_.cast(first, DType::BF16)};
+  ExprId left = value;
+  while (parts.size() < count) {
+    left = builder_.apply(Op::Sub, {left, parts.back()});
+    parts.push_back(builder_.cast(left, DType::BF16));
+  }
+  return parts;
+}
+
+// All parts of a factor.
+void ProductLowering::pack(const std::vector<Panel>& panels, NodeId factor, bool of_rows) {
+  const Panel& panel = panel_of(panels, factor);
   const schedule::Product& p = product();
   const std::vector<Axis> axes = packed_axes(of_rows);
   auto [placement, grid, length] = in_pieces(axes, kPackPiece);
@@ -100,9 +158,14 @@ void ProductLowering::pack(const Panel& panel, bool of_rows) {
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
   const ExprId inside = evaluator_.only_where(guards_of(placement, of_rows ? p.rows : p.columns, p.inner));
-  const ExprId value = or_zero(factor_at(panel, placement), inside, panel.buffer);
+  const ExprId value = or_zero(as_factor(factor_at(panel, placement)), inside, panel.buffer);
   evaluator_.only_where(kNoExpr);
-  body.push_back(builder_.store({false, panel.packed, std::move(to)}, value));
+  std::vector<const Panel*> all;
+  for (const Panel& one : panels)
+    if (one.factor == factor) all.push_back(&one);
+  const std::vector<ExprId> parts = parts_of(value, all.size());
+  for (const Panel* one : all)
+    body.push_back(builder_.store({false, one->packed, to}, parts[static_cast<size_t>(one->part)]));
   add_phase(grid, single(loop(LoopKind::Vector, kLane, length, std::move(body), 8, 1)), kPackPiece);
   set_team(static_cast<int>(kPackPiece / 8));
 }
@@ -169,7 +232,8 @@ void ProductLowering::add_up_parts(const GpuPanels& panels) {
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
   for (size_t s = 0; s < partial.size(); ++s)
-    evaluator_.set_reduction(product().sums[s].node, sum_of_parts(partial[s], 0, parts, placement));
+    evaluator_.set_reduction(product().sums[s].node, builder_.cast(sum_of_parts(partial[s], 0, parts, placement),
+                                                                   accumulator(product().sums[s])));
   append(body, elements(placement));
   add_phase(grid, single(loop(LoopKind::Vector, kLane, length, std::move(body), 4, 1)), kPiece);
   set_team(static_cast<int>(kPiece / 4));

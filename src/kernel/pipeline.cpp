@@ -23,6 +23,26 @@ bool goes_on_alone(const Kernel& kernel, const Loop& pipeline) {
                      });
 }
 
+bool adds_meanwhile(const Kernel& kernel, const Loop& pipeline) {
+  using Step = Matrix::Step;
+  const auto step = [&](size_t k) {
+    const auto* matrix = k < pipeline.body.size() ? pipeline.body[k].get_if<Matrix>() : nullptr;
+    return matrix && (matrix->step != Step::Multiply || matrix->by < 0) ? matrix : nullptr;
+  };
+  const auto is = [&](size_t k, Step wanted) { return step(k) && step(k)->step == wanted; };
+  std::vector<int> fresh, others;
+  size_t k = uses_of_pipeline(pipeline);
+  for (; is(k, Step::Clear) && is(k + 1, Step::Multiply) && step(k)->fragment == step(k + 1)->fragment; k += 2)
+    fresh.push_back(step(k)->fragment);
+  for (; is(k, Step::Multiply); ++k) others.push_back(step(k)->fragment);
+  const auto has = [](const std::vector<int>& of, int fragment) { return std::count(of.begin(), of.end(), fragment); };
+  for (const int fragment : others)
+    if (has(fresh, fragment)) return false;
+  for (; is(k, Step::Add); ++k)
+    if (!has(fresh, step(k)->by) || has(others, step(k)->fragment)) return false;
+  return k == pipeline.body.size() && !fresh.empty() && !others.empty() && all_in_groups(kernel);
+}
+
 bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline, bool boxes) {
   const int stages = boxes ? 2 : 3;
   if (pipeline.stages < stages || pipeline.body.size() < 2) return false;
@@ -32,12 +52,17 @@ bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline, bool boxes) {
          multiply->fragment == weigh->fragment && multiply->by == weigh->by && all_in_groups(kernel);
 }
 
+// Whether the units still have the part before when a part is used.
+static bool is_behind(const Kernel& kernel, const Loop& pipeline) {
+  return goes_on_alone(kernel, pipeline) || adds_meanwhile(kernel, pipeline);
+}
+
 int parts_ahead(const Kernel& kernel, const Loop& pipeline) {
-  return pipeline.stages - (goes_on_alone(kernel, pipeline) || weighs_meanwhile(kernel, pipeline) ? 2 : 1);
+  return pipeline.stages - (is_behind(kernel, pipeline) || weighs_meanwhile(kernel, pipeline) ? 2 : 1);
 }
 
 int group_of_part(const Kernel& kernel, const Loop& pipeline, size_t part) {
-  if (goes_on_alone(kernel, pipeline)) return 0;
+  if (is_behind(kernel, pipeline)) return 0;
   const int buffer = pipeline.body[part].get<Loop>().body[0].get<Store>().access.array;
   int number = 0;
   for (size_t k = uses_of_pipeline(pipeline); k < pipeline.body.size(); ++k) {

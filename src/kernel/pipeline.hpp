@@ -16,13 +16,16 @@ size_t uses_of_pipeline(const Loop& pipeline);
 // Whether nothing of an iteration needs what it multiplies, and the units go on with that while
 // threads do something else.
 bool goes_on_alone(const Kernel& kernel, const Loop& pipeline);
+// Whether its first multiplications begin anew with each part, and what they make is added to other
+// fragments, which threads do while the units go on with the other multiplications.
+bool adds_meanwhile(const Kernel& kernel, const Loop& pipeline);
 // Whether it ends with rows that it weighs and then multiplies, which the units do while the next
 // part is weighed. Where parts come as boxes, each buffer has its stages for itself.
 bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline, bool boxes = false);
 // Iterations that parts are made ahead: units that go on meanwhile still have the part before.
 int parts_ahead(const Kernel& kernel, const Loop& pipeline);
-// Parts that come as boxes and are left at once have a number in common: all where the units go on
-// alone, else those of each multiplication.
+// Parts that come as boxes and are left at once have a number in common: all where the units still
+// have the part before, else those of each multiplication.
 int group_of_part(const Kernel& kernel, const Loop& pipeline, size_t part);
 int groups_of_parts(const Kernel& kernel, const Loop& pipeline);
 // The number, in the body of a phase's Grid loop, of the pipeline that may get its parts as boxes,

@@ -266,6 +266,9 @@ class Printer {
     if (matrix.step == Matrix::Step::Multiply && matrix.by < 0)
       line("fragment{} := scratch{} times scratch{} + fragment{}", matrix.fragment, matrix.rows, matrix.columns,
            matrix.fragment);
+    if (matrix.step == Matrix::Step::Add || matrix.step == Matrix::Step::AddFinite)
+      line("fragment{} += {}fragment{}", matrix.fragment, matrix.step == Matrix::Step::Add ? "" : "finite of ",
+           matrix.by);
     if (matrix.step == Matrix::Step::Put) line("scratch{} = fragment{}", matrix.into, matrix.fragment);
   }
 

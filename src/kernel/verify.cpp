@@ -208,60 +208,61 @@ class Structure {
 
   void statement(const Stmt& s) {
     const auto has_buffer = [&](int b) { return b >= 0 && static_cast<size_t>(b) < kernel_.buffers.size(); };
-    s.match([&](const Loop& l) { loop(l); }, [&](const Each& e) { each(e); },
-            [&](const Scan& scanned) { scan(scanned); }, [&](const Prefetch& p) { prefetch(p); },
-            [&](const Store& stored) { store(stored); },
-            [&](const If& branch) {
-              use(branch.condition, "condition");
-              conditions_.push_back(branch.condition);
-              block(branch.body);
-              conditions_.pop_back();
-            },
-            [&](const Let& let) {
-              need_local(let.local);
-              need(!local(let.local).is_mutable, "let of the mutable local %v{}", let.local);
-              positions_[let.local] = let.value;
-              give(let.local, let.value);
-            },
-            [&](const Assign& assign) {
-              need_local(assign.local);
-              give(assign.local, assign.value);
-            },
-            [&](const Combine& combine) {
-              need_local(combine.local);
-              need(combine.index_local < 0 || combine.index_local != combine.local, "%v{} is combined with itself",
-                   combine.local);
-              if (combine.index_local >= 0) need_local(combine.index_local);
-            },
-            [&](const Alloc& alloc) {
-              need(has_buffer(alloc.buffer), "scratch{} is allocated but does not exist", alloc.buffer);
-            },
-            [&](const Turn& turn) {
-              for (const int b : {turn.buffer, turn.source})
-                need(has_buffer(b), "scratch{} is turned but does not exist", b);
-              need(turn.buffer != turn.source, "scratch{} is turned into itself", turn.buffer);
-              need(kernel_.dialect == Dialect::Portable, "a GPU does not turn scratch");
-            },
-            [&](const Matrix& matrix) {
-              need(kernel_.dialect == Dialect::Gpu || kernel_.dialect == Dialect::GpuHalf,
-                   "matrix units on another device");
-              need(!vector(), "matrix units inside of a vector loop");
-              need(has_fragment(matrix.fragment), "fragment {} does not exist", matrix.fragment);
-              using Step = Matrix::Step;
-              const bool held = matrix.step == Step::Multiply && matrix.by >= 0;
-              const bool multiplies = matrix.step == Step::Multiply,
-                         puts = matrix.step == Step::Put || matrix.step == Step::PutRows;
-              need((matrix.step == Step::Weigh || held) ? matrix.by != matrix.fragment && has_fragment(matrix.by)
-                                                        : matrix.by < 0,
-                   "fragment {} by fragment {}", matrix.fragment, matrix.by);
-              for (const auto& [buffer, wanted] :
-                   {std::pair{matrix.rows, multiplies && !held}, {matrix.columns, multiplies}, {matrix.into, puts}})
-                need(wanted ? has_buffer(buffer) : buffer < 0, "scratch{} of matrix units", buffer);
-            },
-            [&](const Barrier&) {
-              need(kernel_.dialect != Dialect::Portable, "a barrier on a CPU");
-              need(!vector(), "a barrier inside of a vector loop");
-            });
+    s.match(
+        [&](const Loop& l) { loop(l); }, [&](const Each& e) { each(e); }, [&](const Scan& scanned) { scan(scanned); },
+        [&](const Prefetch& p) { prefetch(p); }, [&](const Store& stored) { store(stored); },
+        [&](const If& branch) {
+          use(branch.condition, "condition");
+          conditions_.push_back(branch.condition);
+          block(branch.body);
+          conditions_.pop_back();
+        },
+        [&](const Let& let) {
+          need_local(let.local);
+          need(!local(let.local).is_mutable, "let of the mutable local %v{}", let.local);
+          positions_[let.local] = let.value;
+          give(let.local, let.value);
+        },
+        [&](const Assign& assign) {
+          need_local(assign.local);
+          give(assign.local, assign.value);
+        },
+        [&](const Combine& combine) {
+          need_local(combine.local);
+          need(combine.index_local < 0 || combine.index_local != combine.local, "%v{} is combined with itself",
+               combine.local);
+          if (combine.index_local >= 0) need_local(combine.index_local);
+        },
+        [&](const Alloc& alloc) {
+          need(has_buffer(alloc.buffer), "scratch{} is allocated but does not exist", alloc.buffer);
+        },
+        [&](const Turn& turn) {
+          for (const int b : {turn.buffer, turn.source})
+            need(has_buffer(b), "scratch{} is turned but does not exist", b);
+          need(turn.buffer != turn.source, "scratch{} is turned into itself", turn.buffer);
+          need(kernel_.dialect == Dialect::Portable, "a GPU does not turn scratch");
+        },
+        [&](const Matrix& matrix) {
+          need(kernel_.dialect == Dialect::Gpu || kernel_.dialect == Dialect::GpuHalf,
+               "matrix units on another device");
+          need(!vector(), "matrix units inside of a vector loop");
+          need(has_fragment(matrix.fragment), "fragment {} does not exist", matrix.fragment);
+          using Step = Matrix::Step;
+          const bool held = matrix.step == Step::Multiply && matrix.by >= 0;
+          const bool multiplies = matrix.step == Step::Multiply,
+                     adds = matrix.step == Step::Add || matrix.step == Step::AddFinite,
+                     puts = matrix.step == Step::Put || matrix.step == Step::PutRows;
+          need((matrix.step == Step::Weigh || held || adds) ? matrix.by != matrix.fragment && has_fragment(matrix.by)
+                                                            : matrix.by < 0,
+               "fragment {} by fragment {}", matrix.fragment, matrix.by);
+          for (const auto& [buffer, wanted] :
+               {std::pair{matrix.rows, multiplies && !held}, {matrix.columns, multiplies}, {matrix.into, puts}})
+            need(wanted ? has_buffer(buffer) : buffer < 0, "scratch{} of matrix units", buffer);
+        },
+        [&](const Barrier&) {
+          need(kernel_.dialect != Dialect::Portable, "a barrier on a CPU");
+          need(!vector(), "a barrier inside of a vector loop");
+        });
   }
 
   bool has_fragment(int f) const { return f >= 0 && static_cast<size_t>(f) < kernel_.fragments.size(); }

@@ -240,6 +240,11 @@ class Types {
            "scratch{} does not lie as fragment {} has its factors", s.columns, s.fragment);
       need(held || f.has_weights, "the rows of fragment {} have no weights", s.fragment);
     }
+    if (s.step == Matrix::Step::Add || s.step == Matrix::Step::AddFinite) {
+      const Fragment& by = kernel_.fragments[static_cast<size_t>(s.by)];
+      need(by.rows == f.rows && by.down == f.down && by.columns == f.columns,
+           "fragment {} and fragment {} are not in the registers of the same threads", s.by, s.fragment);
+    }
     if (s.step == Matrix::Step::PutRows)
       need(f.has_weights && is(s.into, DType::F32, {2, f.rows}), "scratch{} is no place for the rows of fragment {}",
            s.into, s.fragment);
@@ -253,8 +258,9 @@ class Types {
     if (s.step == Matrix::Step::Put)
       need(is(s.into, f.sums, {f.rows, f.columns + Fragment::kApart}), "scratch{} is no place for fragment {}", s.into,
            s.fragment);
-    need(is_half(f.factors) && f.sums == DType::F32 && f.inner % 16 == 0 && f.rows % (16 * f.down) == 0 &&
-             f.columns % 16 == 0,
+    const bool adds_whole = s.step == Matrix::Step::Clear || s.step == Matrix::Step::Put || s.step == Matrix::Step::Add;
+    need(is_half(f.factors) && (f.sums == DType::F32 || (f.sums == DType::I32 && adds_whole)) && f.inner % 16 == 0 &&
+             f.rows % (16 * f.down) == 0 && f.columns % 16 == 0,
          "fragment {} is none of matrix units", s.fragment);
   }
 

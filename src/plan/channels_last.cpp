@@ -16,9 +16,9 @@ namespace {
 // Channels come in words of 16 bytes, and fewer are not worth a copy.
 constexpr int64_t kWord = 8, kFewestChannels = 16;
 
-// An array of halves from which a factor is computed by views and a cast to f32, the node that
-// reads it there, what pads it before, and the dimension of it that each dimension of the
-// multiplication is; -1: none, as of a window.
+// An array of halves from which a factor is computed by views and a cast to f32, or of f32 that is
+// taken apart into halves, the node that reads it there, what pads it before, and the dimension of
+// it that each dimension of the multiplication is; -1: none, as of a window.
 struct Source {
   NodeId array = -1, reader = -1, pad = -1;
   std::vector<int> dims;
@@ -27,7 +27,7 @@ struct Source {
 
 class ChannelsLast : GraphCopy {
  public:
-  explicit ChannelsLast(const Graph& from) : GraphCopy(from) {}
+  ChannelsLast(const Graph& from, bool parts) : GraphCopy(from), parts_(parts) {}
 
   std::optional<StoredCopies> run() {
     for (size_t i = 0; i < from_.nodes.size(); ++i) find(static_cast<NodeId>(i));
@@ -54,7 +54,8 @@ class ChannelsLast : GraphCopy {
     found.dims.resize(rank);
     std::iota(found.dims.begin(), found.dims.end(), 0);
     bool cast = false;
-    for (NodeId id = factor;; id = from_.at(id).args[0]) {
+    NodeId before = -1;
+    for (NodeId id = factor;; before = id, id = from_.at(id).args[0]) {
       const Node& node = from_.at(id);
       if (node.kind == NodeKind::Window) {
         if (found.windows) return std::nullopt;
@@ -63,20 +64,30 @@ class ChannelsLast : GraphCopy {
         const auto own = static_cast<int>(from_.at(argument).shape.size());
         for (int& d : found.dims) d = d < own ? d : -1;
         found.windows = true, found.reader = id, found.array = casts ? from_.at(argument).args[0] : argument;
-        if (casts || cast) break;
+        if (casts || cast || (parts_ && !is_of_halves(argument))) break;
       } else if (node.kind == NodeKind::Cast && !cast) {
         cast = true, found.reader = id, found.array = node.args[0];
         if (from_.at(found.array).kind != NodeKind::Window) break;
       } else if (node.kind == NodeKind::Permute || node.kind == NodeKind::Broadcast || node.kind == NodeKind::Reshape) {
         through(node, found.dims);
+      } else if (parts_ && !cast && before >= 0) {
+        found.reader = before, found.array = id;
+        break;
       } else {
         return std::nullopt;
       }
     }
     if (found.windows && from_.at(found.array).kind == NodeKind::Pad)
       found.pad = std::exchange(found.array, from_.at(found.array).args[0]);
-    const DType half = from_.at(found.array).dtype;
-    return half == DType::F16 || half == DType::BF16 ? std::optional(found) : std::nullopt;
+    const DType t = from_.at(found.array).dtype;
+    return is_half(t) || (parts_ && t == DType::F32) ? std::optional(found) : std::nullopt;
+  }
+
+  // Whether what is padded, if anything is, was cast to f32 from something smaller.
+  bool is_of_halves(NodeId id) const {
+    id = behind_views(from_, id);
+    if (from_.at(id).kind == NodeKind::Pad) id = behind_views(from_, from_.at(id).args[0]);
+    return from_.at(id).kind == NodeKind::Cast && size_of(from_.at(from_.at(id).args[0]).dtype) < 4;
   }
 
   // The dimensions of what the view shows.
@@ -185,6 +196,7 @@ class ChannelsLast : GraphCopy {
     NodeId array, pad;
     int d;
   };
+  const bool parts_;                // whether factors of f32 are taken apart
   std::map<NodeId, Read> readers_;  // of an array that is stored with a dimension last
   std::map<std::pair<NodeId, int>, NodeId> copies_;
 };
@@ -195,7 +207,7 @@ std::optional<StoredCopies> with_channels_last(const Graph& graph, const Options
   const bool chooses = options.fuse && options.depth == 0 && options.tuning == Tuning{};
   const schedule::Target& target = options.target;
   if (!chooses || !target.gpu || target.plain || target.compute < 80) return std::nullopt;
-  std::optional<StoredCopies> made = ChannelsLast(graph).run();
+  std::optional<StoredCopies> made = ChannelsLast(graph, target.compute == 90).run();
   if (!made) return std::nullopt;
   Options with = options;
   with.splits = made->splits;

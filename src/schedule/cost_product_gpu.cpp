@@ -114,8 +114,8 @@ class ProductCost {
     cost.memory_us = bytes / (near ? facts_.cache_bytes : facts_.memory_bytes);
     cost.launch_us = facts_.launch_us;
     for (const ProductSum& sum : p_.sums) {
-      if (is_packed(sum.rows)) cost.launch_us += packing_us(batch * rows);
-      if (is_packed(sum.columns)) cost.launch_us += packing_us(batch * columns);
+      cost.launch_us += before_us(sum.rows, batch * rows, sum.parts_of_rows);
+      cost.launch_us += before_us(sum.columns, batch * columns, sum.parts_of_columns);
     }
     if (p_.split > 1) {
       const double partial =
@@ -138,7 +138,10 @@ class ProductCost {
   double multiplications() const { return sums_of_tile() * static_cast<double>(p_.tile_inner); }
   double work_of_part(double together) const {
     if (!p_.units) return work_of_threads();
-    const double multiplying = multiplications() / kUnits * (groups() ? kUnitsOfGroups : kUnitsOfWarps);
+    double multiplied = 0;
+    for (const ProductSum& sum : p_.sums)
+      multiplied += multiplications() / sums() * static_cast<double>(pairs_of_parts(sum).size());
+    const double multiplying = multiplied / kUnits * (groups() ? kUnitsOfGroups : kUnitsOfWarps);
     if (p_.boxed) return multiplying * kBoxed;
     return multiplying + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together);
   }
@@ -162,17 +165,28 @@ class ProductCost {
     });
     return std::max(issued, on_chip) + kNotHidden * std::min(issued, on_chip);
   }
-  bool is_packed(NodeId factor) const {
-    return std::find(p_.packed.begin(), p_.packed.end(), factor) != p_.packed.end();
+  static bool has(const std::vector<NodeId>& of, NodeId factor) {
+    return std::find(of.begin(), of.end(), factor) != of.end();
   }
-  double packing_us(double own) const {
-    return facts_.next_launch_us + facts_.latency_us + own * estimate(p_.inner) * 2 * 2 / (facts_.memory_bytes / 2);
+  bool is_packed(NodeId factor) const { return has(p_.packed, factor); }
+  bool is_apart(NodeId factor) const { return has(p_.apart, factor); }
+  // Of a factor, or the array that it shows, that is stored again.
+  double before_us(NodeId factor, double own, int parts) const {
+    double elements = own * estimate(p_.inner);
+    if (is_apart(factor))
+      elements = static_cast<double>(
+          count(graph_.at(array_to_take_apart(graph_, group_, options_.sizes, factor)).shape).evaluate(options_.sizes));
+    else if (!is_packed(factor))
+      return 0;
+    const double bytes = parts > 1 ? 4 + 2 * parts : 2 * (2 + 2);  // halves take as long as twice as many
+    return facts_.next_launch_us + facts_.latency_us + elements * bytes / facts_.memory_bytes;
   }
   // The cost for a part whose factors go through registers one by one: computed ones, or unaligned
   // ones. One array with unaligned rows is enough, since it decides the variant of the kernel.
   double by_element(double together) const {
-    const auto wide = [&](NodeId f) { return is_packed(f) || is_copied_wide(graph_, group_, options_.sizes, f); };
-    const auto computed = [&](NodeId f) { return !is_packed(f) && !is_copied(graph_, group_, f); };
+    const auto stored = [&](NodeId f) { return is_packed(f) || is_apart(f); };
+    const auto wide = [&](NodeId f) { return stored(f) || is_copied_wide(graph_, group_, options_.sizes, f); };
+    const auto computed = [&](NodeId f) { return !stored(f) && !is_copied(graph_, group_, f); };
     bool scalar = false;
     double cycles = 0, computing = 0;
     for_factors(p_, [&](NodeId f, double, bool) { scalar = scalar || (!wide(f) && !computed(f)); });
@@ -195,13 +209,14 @@ class ProductCost {
   double latency() const {
     for (const ProductSum& sum : p_.sums)
       for (const NodeId factor : {sum.rows, sum.columns})
-        if (!is_packed(factor) && !is_copied(graph_, group_, factor)) return kComputeLatency;
+        if (!is_packed(factor) && !is_apart(factor) && !is_copied(graph_, group_, factor)) return kComputeLatency;
     return kCopyLatency / std::max(1, p_.stages - (groups() ? 2 : 1));
   }
   int resident() const {
     if (!p_.units) return resident_of_threads(graph_, group_, p_, s_.workgroup, facts_);
     const double held = static_cast<double>(bytes_of_part(p_)) * std::max(1, p_.stages) + 1024;
-    const double registers = std::min(255.0, sums_of_tile() / s_.workgroup + 72);
+    const double of_tile = static_cast<double>(p_.tile_rows * p_.tile_columns * held_sums(p_));
+    const double registers = std::min(255.0, of_tile / s_.workgroup + 72);
     return std::max(1, static_cast<int>(std::min({static_cast<double>(facts_.shared_bytes) / held,
                                                   static_cast<double>(facts_.registers) / (registers * s_.workgroup),
                                                   static_cast<double>(facts_.threads) / s_.workgroup})));

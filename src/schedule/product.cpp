@@ -19,7 +19,8 @@ constexpr int64_t kSmallProduct = 1 << 14;  // multiplications
 struct Dependence {
   std::set<int> axes;  // of the domain
   bool along_inner = true;
-  int64_t largest = -1;  // elements of the array that decides what is contiguous
+  int64_t largest = -1;  // elements that are read of the array that decides what is contiguous
+  int nearest = -1;      // the axis along which its elements are neighbours
   IntExpr offset;        // of what is read of it
   int64_t width = 0;     // bytes of its elements
 };
@@ -77,6 +78,8 @@ class FactorFinder {
       product.columns_along_inner = sides[columns].along_inner;
       product.rows_far_apart = is_far_apart(sides[1 - columns], product.rows.back());
       product.columns_far_apart = is_far_apart(sides[columns], product.columns.back());
+      const int nearest = sides[sides[0].largest > sides[1].largest ? 0 : 1].nearest;
+      if (std::count(inner.begin(), inner.end(), nearest) > 0) product.nearest_inner = nearest;
     } else if (product.batch != batch || product.rows != own[1 - columns] || product.columns != own[columns]) {
       return false;
     }
@@ -173,6 +176,7 @@ class FactorFinder {
     const IntExpr offset = flat_offset(graph_.at(id), index);
     found.offset = offset, found.width = size_of(graph_.at(id).dtype);
     const int contiguous = contiguous_axis(graph_, domain_, id, index);
+    found.nearest = contiguous;
     if (contiguous < 0)
       found.along_inner = std::any_of(domain_.axes.begin(), domain_.axes.end(),
                                       [&](const Axis& axis) { return axis.reduced && repeats(offset, axis.var); });
@@ -274,6 +278,36 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
   return any ? half.value_or(of_f8) : half;
 }
 
+int parts_of_factor(const Graph& graph, const Group& group, NodeId factor) {
+  constexpr int kAll = 3;
+  while (is_view(graph.at(factor).kind)) factor = graph.at(factor).args[0];
+  const Node& cast = graph.at(factor);
+  if (cast.kind != NodeKind::Cast || !std::binary_search(group.nodes.begin(), group.nodes.end(), factor)) return kAll;
+  const DType from = graph.at(cast.args[0]).dtype;
+  if (from == DType::Bool || (is_int(from) && size_of(from) == 1)) return 1;
+  if (!is_small_float(from) || !is_rounded(graph, group, cast.args[0])) return kAll;
+  return from == DType::F16 ? 2 : 1;
+}
+
+std::vector<std::pair<int, int>> pairs_of_parts(const ProductSum& sum) {
+  const int most = sum.is_full ? 2 : 1;
+  std::vector<std::pair<int, int>> pairs;
+  for (int both = 0; both <= most; ++both)
+    for (int of_rows = 0; of_rows <= both; ++of_rows)
+      if (of_rows < sum.parts_of_rows && both - of_rows < sum.parts_of_columns)
+        pairs.emplace_back(of_rows, both - of_rows);
+  return pairs;
+}
+
+int held_sums(const Product& product) {
+  int held = 0;
+  for (const ProductSum& sum : product.sums)
+    held += product.whole                                    ? product.exact_in_f32 ? 1 : kHeldOfWhole
+            : product.units && sum.in_parts() && sum.is_full ? kHeldOfParts
+                                                             : 1;
+  return held;
+}
+
 static bool pads_with_zeros(const Graph& graph, const Node& node) {
   if (node.kind != NodeKind::Pad) return false;
   const Node& value = graph.at(node.args[1]);
@@ -301,6 +335,20 @@ bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& s
   if (!is_copied(graph, group, factor)) return false;
   const Node& array = graph.at(source_of(graph, group, factor));
   return array.shape.empty() || row_apart(array).evaluate(sizes) * size_of(array.dtype) % 16 == 0;
+}
+
+NodeId array_to_take_apart(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor) {
+  const NodeId source = source_of(graph, group, factor);
+  const Node& array = graph.at(source);
+  if (array.dtype != DType::F32 || array.shape.empty() || is_computed(graph, group, factor) ||
+      row_apart(array).evaluate(sizes) * size_of(DType::BF16) % 16 != 0)
+    return -1;
+  bool windows = false;
+  for (; factor != source; factor = graph.at(factor).args[0]) {
+    if (graph.at(factor).kind == NodeKind::Cast) return -1;
+    windows = windows || graph.at(factor).kind == NodeKind::Window;
+  }
+  return windows ? source : -1;
 }
 
 bool comes_in_boxes(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor, DType units) {
@@ -331,7 +379,6 @@ std::optional<std::pair<DType, DType>> bytes_of_factors(const Graph& graph, cons
       if (size_of(from) != 1 || !is_int(from) || from != sides[columns].value_or(from)) return std::nullopt;
       sides[columns] = from;
     }
-  if (is_unsigned_int(*sides[0]) && is_unsigned_int(*sides[1])) return std::nullopt;
   return std::pair(*sides[0], *sides[1]);
 }
 

@@ -21,12 +21,20 @@ struct ProductSum {
   NodeId node = -1;
   NodeId rows = -1, columns = -1;  // by the side that they have
   size_t reduction = 0;            // its place in the domain
+  // GPU: as how many bf16 matrix units multiply a factor of f32, which add up to it, or almost
+  // where the program permits less than f32.
+  int parts_of_rows = 1, parts_of_columns = 1;
+  bool is_full = true;
+  bool in_parts() const { return parts_of_rows > 1 || parts_of_columns > 1; }
 };
 
 struct Product {
   // Axes of the domain: those of both factors, of one alone, and those summed over.
   std::vector<int> batch, rows, columns, inner;
   std::vector<ProductSum> sums;
+  // Of those summed over, the one along which the elements of the factor with more of them are
+  // neighbours; -1: none.
+  int nearest_inner = -1;
   // Whether the factors' arrays are contiguous along the inner axes, not along their own.
   bool rows_along_inner = true, columns_along_inner = false;
   // Whether neighbours along the last of their own axes are in cache lines of their own, as weights
@@ -52,12 +60,16 @@ struct Product {
   // unsigned: the rows, where the columns are not; rows of i8 are then moved by 128.
   int64_t terms = 1;
   bool unsigned_rows = true, moved_rows = false;
+  // On a GPU: factors are integers of 8 bits, which units multiply as halves. Their sums are exact
+  // in f32, those of a part of the inner axes at least: then i32 has the sums of all.
+  bool whole = false, exact_in_f32 = false;
   // On a GPU: warps next to each other along the rows.
   int down = 1;
   int stages = 0;              // parts that are on chip at a time, where they come while others are multiplied
   bool boxed = false;          // the device has an engine that copies boxes of arrays on chip
   int64_t band = 1;            // tiles of rows that neighbours of the grid have, before they go to the next columns
   std::vector<NodeId> packed;  // factors that are brought into rows of whole tiles and parts before, in memory
+  std::vector<NodeId> apart;   // factors of f32 whose arrays are taken apart as they lie instead
   int split = 1;  // parts of the inner axes that the grid goes over too; what they make is added up by a second phase
   int64_t block_rows = 0, block_columns = 0;  // results that a thread has in registers; on a CPU columns are lanes
 };
@@ -77,8 +89,21 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
                                      bool rounds);
 
 // The bytes that all factors are before they are cast to an integer of 32 bits or more, rows and
-// then columns; nothing where any is something else, or both are unsigned.
+// then columns; nothing where any is something else.
 std::optional<std::pair<DType, DType>> bytes_of_factors(const Graph& graph, const Group& group, const Product& product);
+
+// How many bf16 add up to a factor of f32: as few as hold what it was cast from.
+int parts_of_factor(const Graph& graph, const Group& group, NodeId factor);
+
+// Pairs of parts whose products make a product as exact as f32, the first parts first. The others
+// are below 2^-26 of it; where less is permitted, below 2^-17.
+std::vector<std::pair<int, int>> pairs_of_parts(const ProductSum& sum);
+
+// GPU: sums that a tile holds for each result. Those of integers may be held twice, of one part of
+// the inner axes and of all. Those of full precision from factors in parts are
+// held three times: what first parts make, of one part and of all, and what the others make.
+inline constexpr int kHeldOfParts = 3, kHeldOfWhole = 2;
+int held_sums(const Product& product);
 
 // Bytes of what the sums add up in, at least 4.
 int64_t bytes_of_sums(const Graph& graph, const Product& product);
@@ -107,6 +132,10 @@ bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& s
 
 // Whether boxes of the array that it is of bring a factor on chip, for the sizes at hand.
 bool comes_in_boxes(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor, DType units);
+
+// The array that a factor of f32 shows by windows and other views, if it is better taken apart as
+// it lies than element by element, and copies of 16 bytes bring its halves on chip; -1: none.
+NodeId array_to_take_apart(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor);
 
 // Bytes of one part of all factors of a tile on a GPU.
 int64_t bytes_of_part(const Product& product);

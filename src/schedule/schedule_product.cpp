@@ -32,7 +32,7 @@ void take_dot_products(const Graph& graph, const Group& group, const Target& tar
     return;
   }
   const auto bytes = target.dot_bytes ? bytes_of_factors(graph, group, p) : std::nullopt;
-  if (!bytes) return;
+  if (!bytes || (is_unsigned_int(bytes->first) && is_unsigned_int(bytes->second))) return;
   p.units = DType::I8, p.terms = 4;
   p.unsigned_rows = is_signed_int(bytes->second);
   p.moved_rows = p.unsigned_rows && is_signed_int(bytes->first);

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <set>
+#include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -66,10 +67,22 @@ void add_tiles_of_short_sides(std::vector<Tuning>& tunings, int64_t rows, int64_
     }
 }
 
+// Tiles of factors in parts, all of which are on chip together.
+void add_tiles_of_parts(std::vector<Tuning>& tunings) {
+  constexpr int kPart = 32;
+  for (const auto& [rows, columns] : {std::pair{128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}})
+    for (const int split : {1, 2, 4, 8, 16}) {
+      Tuning tuning;
+      tuning.tile = rows, tuning.lanes = columns, tuning.unroll = kPart, tuning.cluster = split;
+      tuning.rings = 1;
+      tunings.push_back(tuning);
+    }
+}
+
 // A tuning's tile and lanes are the rows and columns of a tile here, its unroll what is staged at a
 // time, its cluster the workgroups that have parts of a tile; its rings are packed factors. Without
-// matrix units its threads are those of a tile.
-std::vector<Tuning> proposed_tiles(bool units, int64_t all_rows, int64_t all_columns) {
+// matrix units its threads are those of a tile, or 0 where factors are in parts.
+std::vector<Tuning> proposed_tiles(bool units, bool parts, int64_t all_rows, int64_t all_columns) {
   std::vector<Tuning> tunings;
   const std::vector<int> inner = units ? std::vector<int>{64, 32} : std::vector<int>{16, 8};
   for (const auto& [rows, columns] : {std::pair{128, 256},
@@ -98,6 +111,7 @@ std::vector<Tuning> proposed_tiles(bool units, int64_t all_rows, int64_t all_col
         tunings.push_back(tuning);
       }
   if (!units) add_tiles_of_short_sides(tunings, all_rows, all_columns);
+  if (parts) add_tiles_of_parts(tunings);
   return tunings;
 }
 
@@ -106,12 +120,19 @@ bool has_groups(const Product& p, const Target& target) {
   return target.compute == 90 && p.tile_rows % 64 == 0 && p.tile_columns % 64 == 0;
 }
 
+// Whether registers hold the sums of two workgroups.
+bool holds_two(const Product& p, int threads) {
+  constexpr int64_t kBesideSums = 28, kRegisters = 65536;
+  const int64_t sums = p.tile_rows * p.tile_columns * held_sums(p) / threads;
+  return 2 * (sums + kBesideSums) * (threads + kWarp) <= kRegisters;
+}
+
 // Parts of the factors that a workgroup has on chip. Where multiprocessors have several workgroups
 // and tiles few sums, there is room for a second one; a workgroup that is alone waits for
 // memory itself, and requests many parts ahead.
-int stages_of(const Product& p, const Target& target, bool several) {
+int stages_of(const Product& p, const Target& target, int threads, bool several) {
   const int64_t part = bytes_of_part(p), all = target.shared_bytes - 1024;
-  const bool beside = several && p.tile_rows * p.tile_columns <= 128 * 128 && all / 2 / part >= 3;
+  const bool beside = several && holds_two(p, threads) && all / 2 / part >= 3;
   return static_cast<int>(std::clamp<int64_t>((beside ? all / 2 : all) / part, 0, several ? 4 : 8));
 }
 
@@ -134,11 +155,11 @@ int settle_units(Product& p, const Domain& domain, const Target& target, bool se
   p.down = static_cast<int>(groups ? p.tile_rows / 16 : std::max<int64_t>(1, p.tile_rows / 64));
   p.block_rows = p.tile_rows / p.down;
   p.block_columns = groups ? p.tile_columns : std::min<int64_t>(p.tile_columns, p.tile_columns > 128 ? 64 : 32);
-  p.stages = stages_of(p, target, several);
-  p.band = band_of(domain, p);
   const int threads = static_cast<int>(p.down * (p.tile_columns / p.block_columns) * kWarp);
+  p.stages = stages_of(p, target, threads, several);
+  p.band = band_of(domain, p);
   // Registers hold 192 sums of a thread, and rows of scratch hold 32 neighbours and more.
-  const int64_t sums = p.tile_rows * p.tile_columns * static_cast<int64_t>(p.sums.size()) / threads;
+  const int64_t sums = p.tile_rows * p.tile_columns * held_sums(p) / threads;
   const bool lies =
       (p.rows_along_inner || p.tile_rows % 32 == 0) && (p.columns_along_inner || p.tile_columns % 32 == 0);
   return p.stages >= (groups ? 3 : 2) && sums <= 192 && lies ? threads : 0;
@@ -153,14 +174,69 @@ bool shares_columns(const Product& p) {
 }
 
 int64_t bytes_of_part(const Product& p) {
-  std::set<NodeId> rows, columns;
-  for (const ProductSum& sum : p.sums) rows.insert(sum.rows), columns.insert(sum.columns);
-  const int64_t own =
-      static_cast<int64_t>(rows.size()) * p.tile_rows + static_cast<int64_t>(columns.size()) * p.tile_columns;
+  std::map<NodeId, int64_t> rows, columns;
+  for (const ProductSum& sum : p.sums)
+    rows[sum.rows] = p.units ? sum.parts_of_rows : 1, columns[sum.columns] = p.units ? sum.parts_of_columns : 1;
+  int64_t own = 0;
+  for (const auto& [factor, parts] : rows) own += parts * p.tile_rows;
+  for (const auto& [factor, parts] : columns) own += parts * p.tile_columns;
   return own * p.tile_inner * (p.units ? 2 : 4);
 }
 
 namespace {
+
+// The parts of factors of f32, where all sums are of f32: groups of warps multiply six pairs of
+// them faster than threads do the factors, and other matrix units three.
+void take_apart(const Graph& graph, const Group& group, const Target& target, Product& product) {
+  const auto is_f32 = [&](NodeId id) { return graph.at(id).dtype == DType::F32; };
+  for (const ProductSum& sum : product.sums)
+    if (!is_f32(sum.node) || !is_f32(sum.rows) || !is_f32(sum.columns)) return;
+  const auto is_full = [&](const ProductSum& sum) {
+    return graph.at(graph.at(sum.node).args[0]).precision == Precision::Full;
+  };
+  const bool full = is_full(product.sums[0]);
+  if (full && target.compute != 90) return;
+  for (ProductSum& sum : product.sums)
+    if (is_full(sum) != full) return;
+  const int most = full ? 3 : 2;
+  for (ProductSum& sum : product.sums) {
+    sum.parts_of_rows = std::min(most, parts_of_factor(graph, group, sum.rows));
+    sum.parts_of_columns = std::min(most, parts_of_factor(graph, group, sum.columns));
+    sum.is_full = full;
+  }
+}
+
+// Whether all that reads the sum are casts to integers of at most 32 bits, which wrap.
+bool keeps_low_bits(const Graph& graph, NodeId sum) {
+  const auto reads = [&](const Node& node) { return std::count(node.args.begin(), node.args.end(), sum) > 0; };
+  const auto keeps = [](const Node& node) {
+    return node.kind == NodeKind::Cast && node.wrap && is_int(node.dtype) && size_of(node.dtype) <= 4;
+  };
+  return std::count(graph.outputs.begin(), graph.outputs.end(), sum) == 0 &&
+         std::all_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) { return !reads(n) || keeps(n); });
+}
+
+// Takes halves for integers of 8 bits, where f32 or i32 holds their sums, or they wrap in that.
+void take_bytes(const Graph& graph, const Group& group, const Domain& domain, Product& product) {
+  const auto bytes = bytes_of_factors(graph, group, product);
+  if (!bytes) return;
+  const auto largest = [](DType t) -> int64_t { return t == DType::U8 ? 255 : 128; };
+  const int64_t most = largest(bytes->first) * largest(bytes->second);
+  const auto terms = count_of(domain, product.inner).constant();
+  const auto fits = [&](int64_t integers) { return terms && *terms <= integers / most; };
+  const bool all = std::all_of(product.sums.begin(), product.sums.end(), [&](const ProductSum& sum) {
+    const DType t = graph.at(sum.node).dtype;
+    return t == DType::I32 ||
+           (t == DType::I64 && (fits(std::numeric_limits<int32_t>::max()) || keeps_low_bits(graph, sum.node)));
+  });
+  if (!all) return;
+  product.units = DType::F16, product.whole = true;
+  product.exact_in_f32 = fits(1 << 24);
+}
+
+bool is_in_parts(const Product& product) {
+  return std::all_of(product.sums.begin(), product.sums.end(), [](const ProductSum& sum) { return sum.in_parts(); });
+}
 
 // With tiles as the tuning has them.
 std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const LargeProduct& found,
@@ -170,15 +246,29 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   Product p = found.product;
   p.tile_rows = tuning.tile, p.tile_columns = tuning.lanes, p.tile_inner = tuning.unroll;
   p.split = std::max(1, tuning.cluster);
+  const bool in_parts = tuning.threads == 0 && is_in_parts(p);
+  if (in_parts) p.units = DType::BF16;
   if (tuning.rings) {
-    for (const ProductSum& sum : p.sums)
-      for (const NodeId factor : {sum.rows, sum.columns})
-        if (!is_copied_wide(graph, group, sizes, factor) &&
-            std::find(p.packed.begin(), p.packed.end(), factor) == p.packed.end())
-          p.packed.push_back(factor);
-    if (p.packed.empty() || !p.units) return std::nullopt;
+    if (!p.units) return std::nullopt;
+    const auto has = [](const std::vector<NodeId>& of, NodeId f) {
+      return std::find(of.begin(), of.end(), f) != of.end();
+    };
+    const auto pack = [&](NodeId factor, int parts, bool along_inner) {
+      if (in_parts && along_inner && array_to_take_apart(graph, group, sizes, factor) >= 0) {
+        if (!has(p.apart, factor)) p.apart.push_back(factor);
+        return;
+      }
+      const bool comes = parts == 1 && (in_parts ? comes_in_boxes(graph, group, sizes, factor, *p.units)
+                                                 : is_copied_wide(graph, group, sizes, factor));
+      if (!comes && !has(p.packed, factor)) p.packed.push_back(factor);
+    };
+    for (const ProductSum& sum : p.sums) {
+      pack(sum.rows, sum.parts_of_rows, p.rows_along_inner);
+      pack(sum.columns, sum.parts_of_columns, p.columns_along_inner);
+    }
+    if (p.packed.empty() && p.apart.empty()) return std::nullopt;
   }
-  const int64_t sums = p.tile_rows * p.tile_columns * static_cast<int64_t>(p.sums.size());
+  const int64_t sums = p.tile_rows * p.tile_columns * held_sums(p);
   if (p.split > std::max<int64_t>(1, found.inner / p.tile_inner / kPartsOfASplit)) return std::nullopt;
   const int64_t tiles = estimate_of(domain, p.batch) * steps_of(found.rows, p.tile_rows) *
                         steps_of(found.columns, p.tile_columns) * p.split;
@@ -197,9 +287,9 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
     p.boxed = has_groups(p, target) && std::all_of(p.sums.begin(), p.sums.end(), [&](const ProductSum& sum) {
                 return comes(sum.rows) && comes(sum.columns);
               });
-    // The registers of two workgroups hold 64 sums of each thread.
-    const bool two = 2 * p.stages * bytes_of_part(p) <= target.shared_bytes - 1024 && sums <= int64_t{64} * s.team;
+    const bool two = 2 * p.stages * bytes_of_part(p) <= target.shared_bytes - 1024 && holds_two(p, s.team);
     if (p.boxed) s.resident = two ? 2 : 1;
+    if (in_parts && p.sums[0].is_full && !has_groups(p, target)) return std::nullopt;
   } else {
     if (sums * found.bytes > (target.plain ? 8 << 10 : 64 << 10)) return std::nullopt;
     s.team = s.workgroup = tuning.threads;
@@ -219,6 +309,7 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time{}; {} x {} results to a {}",
                        found.rows, found.columns, found.inner, p.tile_rows, p.tile_columns, p.tile_inner,
                        (p.split > 1 ? fmt::format(", in {} parts that are added up", p.split) : "") +
+                           (in_parts ? fmt::format(", factors as up to {} bf16", p.sums[0].is_full ? 3 : 2) : "") +
                            (p.packed.empty() ? ""
                                              : fmt::format(", {} factor{} packed before", p.packed.size(),
                                                            p.packed.size() == 1 ? "" : "s")),
@@ -234,15 +325,24 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   auto found = large_product(graph, group, domain);
   if (!found) return std::nullopt;
   const Target& target = options.target;
+  // A part has neighbours of the larger factor, and the smaller one is packed in that order.
+  std::vector<int>& inner = found->product.inner;
+  if (const auto nearest = std::find(inner.begin(), inner.end(), found->product.nearest_inner); nearest != inner.end())
+    std::rotate(nearest, nearest + 1, inner.end());
   if (!target.plain && target.compute >= 80)
     found->product.units = half_of_factors(graph, group, found->product, DType::F16, true);
+  if (!target.plain && target.compute >= 80 && !found->product.units) {
+    take_apart(graph, group, target, found->product);
+    take_bytes(graph, group, domain, found->product);
+  }
   const Tuning& tuning = options.tuning;
   if (tuning.tile >= 16 && tuning.lanes >= 4 && tuning.unroll >= 8 &&
-      (tuning.threads > 0 || found->product.units))  // as propose_product has it
+      (tuning.threads > 0 || found->product.units || is_in_parts(found->product)))  // as propose_product has it
     return in_tiles(graph, group, *found, domain, options, tuning);
   std::optional<Schedule> best;
   double least = 0;
-  for (const Tuning& proposed : proposed_tiles(found->product.units.has_value(), found->rows, found->columns)) {
+  for (const Tuning& proposed :
+       proposed_tiles(found->product.units.has_value(), is_in_parts(found->product), found->rows, found->columns)) {
     auto made = in_tiles(graph, group, *found, domain, options, proposed);
     if (!made) continue;
     // Where memory is the limit of many, the one that leaves most of the rest.
@@ -255,7 +355,9 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
 
 std::vector<Tuning> propose_product(const Schedule& first) {
   const Product& p = *first.product;
-  return proposed_tiles(p.units.has_value(), estimate_of(first.domain, p.rows), estimate_of(first.domain, p.columns));
+  const bool parts = is_in_parts(p);
+  return proposed_tiles(p.units && !parts, parts, estimate_of(first.domain, p.rows),
+                        estimate_of(first.domain, p.columns));
 }
 
 }  // namespace smelt::schedule

@@ -116,6 +116,21 @@ TEST(VerifyPipelines, UnitsWhereAConditionHolds) {
   EXPECT_THAT(p.result(), HasSubstr("multiplies where a condition holds"));
 }
 
+// What is multiplied anew for each part may be added to a fragment of the same shape alone.
+TEST(VerifyPipelines, SumsOfParts) {
+  const auto with = [](int columns, Matrix::Step step) {
+    Pipeline p;
+    p.kernel.fragments.push_back({DType::BF16, DType::F32, 64, columns, 32, 1, true, true});
+    p.loop.body.back() = Matrix{Matrix::Step::Clear, 1};
+    p.loop.body.push_back(Matrix{Matrix::Step::Multiply, 1, p.rows, p.columns});
+    p.loop.body.push_back(Matrix{.step = step, .fragment = 0, .by = 1});
+    return p.result();
+  };
+  EXPECT_EQ(with(32, Matrix::Step::Add), "");
+  EXPECT_EQ(with(32, Matrix::Step::AddFinite), "");
+  EXPECT_NE(with(64, Matrix::Step::Add), "");
+}
+
 TEST(VerifyPipelines, RowsOfTheFragment) {
   Pipeline p;
   p.kernel.buffers[static_cast<size_t>(p.rows)].swizzled = false;

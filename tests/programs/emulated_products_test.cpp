@@ -36,6 +36,16 @@ class EmulatedProducts : public EmulatedGpu {
                     causal = "return scaled_dot_product_attention(q, k, v, causal=True)";
 };
 
+// The largest bytes of both signs, and all others.
+Tensor extremes(DType t, const Dims& dims) {
+  std::vector<double> values;
+  for (int64_t k = 0; k < element_count(dims); ++k) {
+    const auto byte = static_cast<double>(k % 5 < 3 ? 255 * (k / 7 % 2) : k * 37 % 256);
+    values.push_back(t == DType::U8 ? byte : byte - 128);
+  }
+  return array(t, dims, values);
+}
+
 class EmulatedHopper : public EmulatedProducts {
  protected:
   int major() const override { return 9; }
@@ -264,6 +274,41 @@ TEST_F(EmulatedHopper, ComputedFactorsInParts) {
                       "bf16(u) - 128)\n",
                       m, k, n, k, k),
           {x, u, g});
+  }
+}
+
+// Sums of bytes that f32 does not hold: units multiply a part at a time, and i32 has the sums.
+TEST_F(EmulatedProducts, SumsOfBytes) {
+  const SizeBinding sizes{{"M"_size, 4000}, {"K"_size, 4096}, {"N"_size, 4000}};
+  for (const char* last : {"i32(a) @ i32(b)", "relu(f32(i32(a) @ i32(c).T) * 0.25), (i32(a) @ i32(c).T) * 3"})
+    for (const auto& [first, second] :
+         {std::pair{DType::I8, DType::I8}, {DType::U8, DType::I8}, {DType::U8, DType::U8}}) {
+      const std::string program =
+          fmt::format("input a: {0}[M, K]\ninput b: {1}[K, N]\ninput c: {1}[N, K]\nreturn {2}\n", name_of(first),
+                      name_of(second), last);
+      std::vector<std::vector<Tensor>> keep;
+      std::vector<std::vector<TensorView>> calls;
+      for (const auto& [m, k, n] :
+           {std::tuple<int64_t, int64_t, int64_t>{33, 2100, 66}, {130, 64, 8}, {1, 1, 1}, {5, 0, 7}})
+        keep.push_back({extremes(first, {m, k}), extremes(second, {k, n}), extremes(second, {n, k})});
+      for (const auto& k : keep) calls.push_back({k[0], k[1], k[2]});
+      check_calls(program, calls, sizes);
+      CompileOptions options;
+      options.sizes = sizes;
+      const Executable made = compile(lang::parse_program(program, "bytes.smelt"), gpu_.machine, options);
+      EXPECT_TRUE(std::all_of(made.plan().groups.begin(), made.plan().groups.end(), [](const auto& group) {
+        return group.schedule->product && group.schedule->product->whole;
+      })) << program;
+    }
+  // All in f32, and in i32.
+  for (const int64_t k : {260, 1024, 3000}) {
+    const Tensor a = extremes(DType::I8, {64, k}), b = extremes(DType::I8, {40, k});
+    const Graph graph = lang::parse_program(
+        fmt::format("input a: i8[64, {0}]\ninput b: i8[40, {0}]\nreturn i64(a) @ i64(b).T\n", k), "bytes.smelt");
+    check_calls(graph, {{a, b}});
+    const schedule::Product& product = *compile(graph, gpu_.machine, {}).plan().groups[0].schedule->product;
+    EXPECT_TRUE(product.whole);
+    EXPECT_EQ(product.exact_in_f32, k <= 1024);
   }
 }
 

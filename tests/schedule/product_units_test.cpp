@@ -1,0 +1,117 @@
+// What matrix units of a GPU multiply for factors that are no halves: bf16 that add up to f32, and
+// halves for bytes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "frontends/language.hpp"
+#include "plan/channels_last.hpp"
+#include "plan/plan.hpp"
+#include "schedule/product.hpp"
+#include "schedule/schedule.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+// The product that is chosen for the last kernel on a GPU; nothing if it is none.
+std::optional<Product> product_of(const std::string& program, int compute = 90) {
+  plan::Options options;
+  options.target.device = "cuda", options.target.gpu = true, options.target.threads = 132;
+  options.target.shared_bytes = 227 << 10, options.target.compute = compute;
+  Graph graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 64, false, true, compute == 90);
+  if (auto copied = plan::with_channels_last(graph, options)) {
+    graph = std::move(copied->graph);
+    options.splits = std::move(copied->splits);
+  }
+  return plan::make_plan(graph, options).groups.back().schedule->product;
+}
+
+// Of two matrices of 2048 x 2048.
+Product of_matrices(const std::string& a, const std::string& b, const std::string& returned, int compute = 90) {
+  return product_of("input a: " + a + "[2048, 2048]\ninput b: " + b + "[2048, 2048]\nreturn " + returned + "\n",
+                    compute)
+      .value();
+}
+
+TEST(ProductUnits, MultiplyF32InThreeParts) {
+  const Product p = of_matrices("f32", "f32", "relu(a @ b)");
+  EXPECT_EQ(p.units, DType::BF16);
+  EXPECT_TRUE(p.boxed);
+  EXPECT_EQ(p.packed.size(), 2u);
+  EXPECT_EQ(held_sums(p), 3);
+  EXPECT_THAT(pairs_of_parts(p.sums[0]),
+              ElementsAre(Pair(0, 0), Pair(0, 1), Pair(1, 0), Pair(0, 2), Pair(1, 1), Pair(2, 0)));
+}
+
+TEST(ProductUnits, AreForHopperWherePrecisionIsFull) {
+  EXPECT_FALSE(of_matrices("f32", "f32", "a @ b", 80).units);
+  EXPECT_FALSE(of_matrices("f64", "f64", "a @ b").units);
+}
+
+TEST(ProductUnits, TakeAsManyPartsAsAFactorNeeds) {
+  const Product p = of_matrices("f32", "bf16", "a @ f32(b)");
+  EXPECT_EQ(p.sums[0].parts_of_rows, 3);
+  EXPECT_EQ(p.sums[0].parts_of_columns, 1);
+  EXPECT_EQ(p.packed.size(), 1u) << "boxes bring the other one";
+  EXPECT_EQ(of_matrices("f32", "f16", "a @ f32(b)").sums[0].parts_of_columns, 2);
+  EXPECT_EQ(of_matrices("f32", "i8", "a @ f32(b)").sums[0].parts_of_columns, 1);
+  EXPECT_EQ(of_matrices("f32", "bf16", "a @ (f32(b) * 0.1)").sums[0].parts_of_columns, 3);
+}
+
+TEST(ProductUnits, TakeTwoPartsWhereLessIsPermitted) {
+  for (const int compute : {80, 86, 90}) {
+    const Product p = of_matrices("f32", "f32", "matmul(a, b, precision='bf16x3')", compute);
+    EXPECT_EQ(p.units, DType::BF16);
+    EXPECT_EQ(held_sums(p), 1);
+    EXPECT_THAT(pairs_of_parts(p.sums[0]), ElementsAre(Pair(0, 0), Pair(0, 1), Pair(1, 0)));
+  }
+}
+
+TEST(ProductUnits, LeaveSmallProductsToThreads) {
+  const auto p = product_of("input a: f32[40, 64]\ninput b: f32[64, 40]\nreturn a @ b\n");
+  EXPECT_FALSE(p && p->units);
+}
+
+TEST(ProductUnits, MultiplyBytesAsHalves) {
+  const auto of_bytes = [](const std::string& a, const std::string& b, const std::string& to, int64_t inner) {
+    const std::string k = std::to_string(inner);
+    return product_of("input a: " + a + "[2048, " + k + "]\ninput b: " + b + "[2048, " + k + "]\nreturn " + to +
+                      "(a) @ " + to + "(b).T\n")
+        .value();
+  };
+  for (const char* to : {"i32", "i64"}) {
+    EXPECT_TRUE(of_bytes("i8", "i8", to, 1024).exact_in_f32);
+    EXPECT_EQ(held_sums(of_bytes("i8", "i8", to, 1024)), 1);
+    EXPECT_FALSE(of_bytes("i8", "i8", to, 1025).exact_in_f32);
+    EXPECT_EQ(held_sums(of_bytes("i8", "u8", to, 4096)), 2);
+    EXPECT_FALSE(of_bytes("u8", "u8", to, 259).exact_in_f32);
+    EXPECT_FALSE(of_bytes("i16", "i8", to, 64).units);
+  }
+  EXPECT_TRUE(of_bytes("i8", "i8", "i64", 131000).units) << "i32 holds the sums";
+  EXPECT_FALSE(of_bytes("i8", "i8", "i64", 131072).units);
+  EXPECT_TRUE(of_bytes("i8", "i8", "i32", 131072).units) << "they wrap";
+}
+
+// An image is taken apart as it lies, and the parts of its inner axes have neighbouring channels,
+// also where the weights are almost as large as the image.
+TEST(ProductUnits, TakeImagesApartAsTheyLie) {
+  for (const auto& [x, w] :
+       {std::pair{"[32, 256, 56, 56]", "[256, 256, 3, 3]"}, {"[32, 512, 14, 14]", "[512, 512, 3, 3]"}}) {
+    const Product p =
+        product_of(std::string("input x: f32") + x + "\ninput w: f32" + w + "\nreturn conv(x, w, padding=1)\n").value();
+    EXPECT_EQ(p.units, DType::BF16) << x;
+    EXPECT_EQ(p.apart.size(), 1u) << x;
+    EXPECT_EQ(p.packed.size(), 1u) << x;
+    EXPECT_EQ(p.inner.back(), p.nearest_inner) << x;
+  }
+}
+
+TEST(ProductUnits, LeaveConvolutionsOfFewChannelsToThreads) {
+  const auto p = product_of("input x: f32[32, 32, 56, 56]\ninput w: f32[16, 32, 3, 3]\nreturn conv(x, w, padding=1)\n");
+  EXPECT_FALSE(p && p->units);
+}
+
+}  // namespace
+}  // namespace smelt::schedule
