@@ -175,8 +175,8 @@ void PhasePrinter::end_of_pipeline(const Loop& s, const std::string& count) {
       line("{}({});", used_("settle_sums"), sums_of(matrix->fragment));
 }
 
-// The multiplications that begin anew, and the others, which go on while threads add up what these
-// made; those of the part before are done then.
+// The multiplications that begin with sums of 0, and the others, which go on while threads add up
+// what these made; those of the part before are done then.
 void PhasePrinter::use_part_and_add(const Loop& s, const std::function<void()>& make) {
   size_t k = kernel::uses_of_pipeline(s);
   const auto step_of = [&](size_t at) { return s.body[at].get<kernel::Matrix>().step; };

@@ -175,7 +175,7 @@ template <bool kBf16> SMELT_INLINE void multiply_matrices(float* sums, const uns
 #pragma unroll
   for (int s = 0; s < kSums; ++s) to[s] += !kFinite || fabsf(from[s]) <= 3.402823466e38f ? from[s] : 0.0f;
 }
-// Of whole numbers; sums wrap.
+// Sums of whole numbers wrap.
 template <bool, int kSums> SMELT_INLINE void add_sums(int (&to)[kSums], const float (&from)[kSums]) {
 #pragma unroll
   for (int s = 0; s < kSums; ++s) to[s] = (int)((unsigned)to[s] + (unsigned)(int)from[s]);

@@ -170,7 +170,7 @@ class ProductCost {
   }
   bool is_packed(NodeId factor) const { return has(p_.packed, factor); }
   bool is_apart(NodeId factor) const { return has(p_.apart, factor); }
-  // Of a factor, or the array that it shows, that is stored again.
+  // The time to store a factor, or the array that it shows, for the units.
   double before_us(NodeId factor, double own, int parts) const {
     double elements = own * estimate(p_.inner);
     if (is_apart(factor))

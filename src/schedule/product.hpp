@@ -32,8 +32,7 @@ struct Product {
   // Axes of the domain: those of both factors, of one alone, and those summed over.
   std::vector<int> batch, rows, columns, inner;
   std::vector<ProductSum> sums;
-  // Of those summed over, the one along which the elements of the factor with more of them are
-  // neighbours; -1: none.
+  // The axis summed over along which the elements of the larger factor are neighbours; -1: none.
   int nearest_inner = -1;
   // Whether the factors' arrays are contiguous along the inner axes, not along their own.
   bool rows_along_inner = true, columns_along_inner = false;

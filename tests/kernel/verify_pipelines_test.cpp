@@ -116,7 +116,7 @@ TEST(VerifyPipelines, UnitsWhereAConditionHolds) {
   EXPECT_THAT(p.result(), HasSubstr("multiplies where a condition holds"));
 }
 
-// What is multiplied anew for each part may be added to a fragment of the same shape alone.
+// What is multiplied for one part alone may be added to a fragment of the same shape alone.
 TEST(VerifyPipelines, SumsOfParts) {
   const auto with = [](int columns, Matrix::Step step) {
     Pipeline p;

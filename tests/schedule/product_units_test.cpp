@@ -28,7 +28,7 @@ std::optional<Product> product_of(const std::string& program, int compute = 90) 
   return plan::make_plan(graph, options).groups.back().schedule->product;
 }
 
-// Of two matrices of 2048 x 2048.
+// The product of two matrices of 2048 x 2048.
 Product of_matrices(const std::string& a, const std::string& b, const std::string& returned, int compute = 90) {
   return product_of("input a: " + a + "[2048, 2048]\ninput b: " + b + "[2048, 2048]\nreturn " + returned + "\n",
                     compute)
