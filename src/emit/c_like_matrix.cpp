@@ -186,10 +186,11 @@ void PhasePrinter::use_part_and_add(const Loop& s, const std::function<void()>& 
     statement(s.body[k + 1]);
   }
   line("{}();", used_("end_multiplication"));
+  const bool others = step_of(k) == kernel::Matrix::Step::Multiply;
   for (; step_of(k) == kernel::Matrix::Step::Multiply; ++k) statement(s.body[k]);
-  line("{}();", used_("end_multiplication"));
+  if (others) line("{}();", used_("end_multiplication"));
   make();
-  line("{}<1>();", used_("await_multiplications"));
+  line("{}<{}>();", used_("await_multiplications"), others ? 1 : 0);
   for (; k < s.body.size(); ++k) {
     line("{}({});", used_("settle_sums"), sums_of(s.body[k].get<kernel::Matrix>().by));
     statement(s.body[k]);

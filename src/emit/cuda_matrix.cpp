@@ -175,10 +175,10 @@ template <bool kBf16> SMELT_INLINE void multiply_matrices(float* sums, const uns
 #pragma unroll
   for (int s = 0; s < kSums; ++s) to[s] += !kFinite || fabsf(from[s]) <= 3.402823466e38f ? from[s] : 0.0f;
 }
-// Sums of whole numbers wrap.
+// Whole numbers up to 2^22, whose sums wrap: with 1.5 * 2^23 added, the bits of a float are those of the number and a constant.
 template <bool, int kSums> SMELT_INLINE void add_sums(int (&to)[kSums], const float (&from)[kSums]) {
 #pragma unroll
-  for (int s = 0; s < kSums; ++s) to[s] = (int)((unsigned)to[s] + (unsigned)(int)from[s]);
+  for (int s = 0; s < kSums; ++s) to[s] = (int)((unsigned)to[s] + __float_as_uint(from[s] + 12582912.0f) - 0x4b400000u);
 })"},
           {{"multiply_tile", "put_tile", "MatrixTile"},
            R"(// A tile of kRows x kColumns sums, kInner of the inner axis at a time, by kWarps warps, kDown of them along the rows. Factors lie in rows of kRowsWide and kColumnsWide, swizzled: [kInner / wide, own, wide] along the inner axis, else

@@ -304,7 +304,7 @@ bool is_dense_product(const Graph& graph, const Node& reduce) {
 // Whether it is of f32 and so large that matrix units, which multiply parts of the factors, are
 // worth taking these apart.
 static bool is_large_product_of_f32(const Graph& graph, const Node& reduce) {
-  constexpr int64_t kTerms = 128, kFewestColumns = 48, kFewestRows = 4096;
+  constexpr int64_t kTerms = 192, kFewestColumns = 48, kFewestRows = 4096;
   const auto sizes = reduce.dtype == DType::F32 ? sizes_of_product(graph, reduce) : std::nullopt;
   return sizes && sizes->terms >= kTerms && std::min(sizes->own[0], sizes->own[1]) >= kFewestColumns &&
          std::max(sizes->own[0], sizes->own[1]) >= kFewestRows;

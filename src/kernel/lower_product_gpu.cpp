@@ -266,8 +266,11 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
   Placement placement = tile.placement;
   placement.ranges[kLane] = {0, points - 1};
   const IntExpr lane = IntExpr::symbol(kLane);
-  const IntExpr row = floordiv(lane, p.tile_columns, placement.ranges),
-                column = mod(lane, p.tile_columns, placement.ranges);
+  // Neighbours store neighbours.
+  const int64_t run = p.tile_rows % p.run == 0 ? p.run : 1;
+  const IntExpr across = floordiv(lane, run, placement.ranges);
+  const IntExpr row = run * floordiv(lane, run * p.tile_columns, placement.ranges) + mod(lane, run, placement.ranges),
+                column = mod(across, p.tile_columns, placement.ranges);
   place(placement, p.rows, tile.rows.first + row);
   place(placement, p.columns, tile.columns.first + column);
   std::vector<Stmt> body, stores;
@@ -294,7 +297,7 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
   // single adjacent elements.
   const bool halves = p.split == 1 && std::all_of(domain().outputs.begin(), domain().outputs.end(),
                                                   [&](const auto& o) { return size_of(graph_.at(o.base).dtype) == 2; });
-  const auto columns = schedule::count_of(domain(), p.columns).constant();
+  const auto columns = (schedule::count_of(domain(), p.columns) * run).constant();
   const int lanes = !columns ? 4 : p.units && halves && *columns % 8 == 0 ? 8 : *columns % 4 == 0 ? 4 : 1;
   return single(loop(LoopKind::Vector, kLane, points, std::move(body), lanes, 16 / lanes));
 }

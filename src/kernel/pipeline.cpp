@@ -40,7 +40,7 @@ bool adds_meanwhile(const Kernel& kernel, const Loop& pipeline) {
     if (has(fresh, fragment)) return false;
   for (; is(k, Step::Add); ++k)
     if (!has(fresh, step(k)->by) || has(others, step(k)->fragment)) return false;
-  return k == pipeline.body.size() && !fresh.empty() && !others.empty() && all_in_groups(kernel);
+  return k == pipeline.body.size() && !fresh.empty() && all_in_groups(kernel);
 }
 
 bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline, bool boxes) {

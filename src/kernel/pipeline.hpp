@@ -17,7 +17,7 @@ size_t uses_of_pipeline(const Loop& pipeline);
 // threads do something else.
 bool goes_on_alone(const Kernel& kernel, const Loop& pipeline);
 // Whether its first multiplications begin with sums of 0 in each part, and what they make is added
-// to other fragments, which threads do while the units go on with the other multiplications.
+// to other fragments, which threads do while the units go on with other multiplications, if any.
 bool adds_meanwhile(const Kernel& kernel, const Loop& pipeline);
 // Whether it ends with rows that it weighs and then multiplies, which the units do while the next
 // part is weighed. Where parts come as boxes, each buffer has its stages for itself.

@@ -26,7 +26,12 @@ constexpr double kThreads = 128, kLoad = 4.1, kSharedLoad = 2.5, kIssue = 4, kNo
 // More, where a multiprocessor has one workgroup: all of it waits at a barrier, and at the end of a
 // tile.
 constexpr double kAlone = 0.1, kAloneAtEnd = 4.6, kThreadTileLatency = 900;
-constexpr double kStaged = 128, kSums = 5;  // bytes of factors, sums that are stored, in a cycle
+// What units of groups take longer: with 64 columns they wait for what they read of the rows, and a
+// group that is alone leaves them nothing to do while it waits, or adds up what they have made.
+constexpr double kNarrow = 1.1, kAloneGroup = 1.2, kPromoted = 1.3;
+constexpr double kCacheOfUnits = 1.3;  // parts take longer from the second-level cache than what threads read
+constexpr double kBesideSums = 28, kBesideCopies = 72;  // registers of a thread
+constexpr double kStaged = 128, kSums = 5;              // bytes of factors, sums that are stored, in a cycle
 constexpr double kComputing = 12,
                  kBusyWarps = 16;  // instructions of a computed element, warps that hide each other's waiting
 constexpr double kScalar = 0.5;    // of an element that is read and stored alone
@@ -108,7 +113,8 @@ class ProductCost {
         p_.units ? sums_of_tile() / kSums + kTileLatency / together
                  : sums_of_tile() / kThreadSums * (1 + kAloneAtEnd / together) + kThreadTileLatency / together;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
-    cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes;
+    cost.cache_us =
+        tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes * (p_.units ? kCacheOfUnits : 1);
     const double bytes = group_bytes(graph_, options_.sizes, group_);
     const bool near = bytes < static_cast<double>(facts_.cache_bytes_total) / 2;
     cost.memory_us = bytes / (near ? facts_.cache_bytes : facts_.memory_bytes);
@@ -120,7 +126,9 @@ class ProductCost {
     if (p_.split > 1) {
       const double partial =
           2 * p_.split * batch * rows * columns * sums() * static_cast<double>(bytes_of_sums(graph_, p_));
-      cost.launch_us += facts_.next_launch_us + facts_.latency_us + partial / facts_.cache_bytes;
+      const bool stay = partial < static_cast<double>(facts_.cache_bytes_total);
+      cost.launch_us +=
+          facts_.next_launch_us + facts_.latency_us + partial / (stay ? facts_.cache_bytes : facts_.memory_bytes);
     }
     cost.workgroups = static_cast<int64_t>(tiles);
     take_longest(cost);
@@ -141,7 +149,10 @@ class ProductCost {
     double multiplied = 0;
     for (const ProductSum& sum : p_.sums)
       multiplied += multiplications() / sums() * static_cast<double>(pairs_of_parts(sum).size());
-    const double multiplying = multiplied / kUnits * (groups() ? kUnitsOfGroups : kUnitsOfWarps);
+    double multiplying = multiplied / kUnits * (groups() ? kUnitsOfGroups : kUnitsOfWarps);
+    if (groups() && p_.tile_columns == 64) multiplying *= kNarrow;
+    if (groups() && s_.workgroup * together <= 4 * kWarp) multiplying *= kAloneGroup;
+    if (held_sums(p_) > static_cast<int>(p_.sums.size()) && p_.whole) multiplying *= kPromoted;
     if (p_.boxed) return multiplying * kBoxed;
     return multiplying + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together);
   }
@@ -210,16 +221,18 @@ class ProductCost {
     for (const ProductSum& sum : p_.sums)
       for (const NodeId factor : {sum.rows, sum.columns})
         if (!is_packed(factor) && !is_apart(factor) && !is_copied(graph_, group_, factor)) return kComputeLatency;
-    return kCopyLatency / std::max(1, p_.stages - (groups() ? 2 : 1));
+    return kCopyLatency / std::max(1, p_.stages - (groups() && !p_.boxed ? 2 : 1));
   }
   int resident() const {
     if (!p_.units) return resident_of_threads(graph_, group_, p_, s_.workgroup, facts_);
     const double held = static_cast<double>(bytes_of_part(p_)) * std::max(1, p_.stages) + 1024;
     const double of_tile = static_cast<double>(p_.tile_rows * p_.tile_columns * held_sums(p_));
-    const double registers = std::min(255.0, of_tile / s_.workgroup + 72);
+    // A warp beside the others requests boxes, which takes them no registers.
+    const double threads = p_.boxed ? s_.workgroup + kWarp : s_.workgroup;
+    const double registers = std::min(255.0, of_tile / s_.workgroup + (p_.boxed ? kBesideSums : kBesideCopies));
     return std::max(1, static_cast<int>(std::min({static_cast<double>(facts_.shared_bytes) / held,
-                                                  static_cast<double>(facts_.registers) / (registers * s_.workgroup),
-                                                  static_cast<double>(facts_.threads) / s_.workgroup})));
+                                                  static_cast<double>(facts_.registers) / (registers * threads),
+                                                  static_cast<double>(facts_.threads) / threads})));
   }
 
   const Graph& graph_;

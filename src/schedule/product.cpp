@@ -78,6 +78,8 @@ class FactorFinder {
       product.columns_along_inner = sides[columns].along_inner;
       product.rows_far_apart = is_far_apart(sides[1 - columns], product.rows.back());
       product.columns_far_apart = is_far_apart(sides[columns], product.columns.back());
+      if (product.rows.back() == along && product.columns.back() == longer)
+        product.run = domain_.axes[static_cast<size_t>(along)].extent.constant().value_or(1);
       const int nearest = sides[sides[0].largest > sides[1].largest ? 0 : 1].nearest;
       if (std::count(inner.begin(), inner.end(), nearest) > 0) product.nearest_inner = nearest;
     } else if (product.batch != batch || product.rows != own[1 - columns] || product.columns != own[columns]) {

@@ -39,6 +39,9 @@ struct Product {
   // Whether neighbours along the last of their own axes are in cache lines of their own, as weights
   // that are read across their taps: packing reads a line for each element.
   bool rows_far_apart = false, columns_far_apart = false;
+  // Rows of a column whose results are next to each other in memory, and those of the next column
+  // after them: the phases of a channel.
+  int64_t run = 1;
   // What one iteration of the grid computes, and how much of the inner axes is staged at a time.
   int64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;
   // The dtype that matrix units of a GPU, or dot products of a CPU, multiply factors in: nothing
@@ -60,7 +63,7 @@ struct Product {
   int64_t terms = 1;
   bool unsigned_rows = true, moved_rows = false;
   // On a GPU: factors are integers of 8 bits, which units multiply as halves. Their sums are exact
-  // in f32, those of a part of the inner axes at least: then i32 has the sums of all.
+  // in f32, those of a part of the inner axes at least, up to 2^22: then i32 has the sums of all.
   bool whole = false, exact_in_f32 = false;
   // On a GPU: warps next to each other along the rows.
   int down = 1;

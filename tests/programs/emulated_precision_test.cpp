@@ -97,10 +97,10 @@ TEST_F(EmulatedLargeHopper, ConvolutionsOfF32) {
        {Convolution{"conv(x, w, padding=1)", {2, 32, 13, 11}, {64, 32, 3, 3}},
         {"relu(conv(relu(x), w, padding=2, stride=2) + 1)", {2, 16, 21, 16}, {48, 16, 5, 5}},
         {"conv(permute(x, (0, 3, 1, 2)), w, padding=1)", {2, 15, 14, 24}, {56, 24, 3, 3}},
-        {"conv(x, w, dilation=2), max(x)", {2, 24, 17, 19}, {50, 24, 3, 3}},
+        {"conv(x, w, dilation=2), max(x)", {2, 24, 17, 19}, {70, 24, 3, 3}},
         {"conv(x, w, padding=2)", {3, 64, 50}, {128, 64, 5}}}) {
     CompileOptions options;
-    options.sizes = {{"B"_size, 500}};
+    options.sizes = {{"B"_size, 2000}};
     const std::string program =
         fmt::format("input x: f32[B, {}]\ninput w: f32[{}]\nreturn {}\n",
                     fmt::join(image.begin() + 1, image.end(), ", "), fmt::join(weights, ", "), how);
@@ -115,6 +115,24 @@ TEST_F(EmulatedLargeHopper, ConvolutionsOfF32) {
       return group.schedule && group.schedule->product && !group.schedule->product->apart.empty();
     })) << program;
   }
+}
+
+// The phases of a transposed convolution are rows of a tile whose results are next to each other.
+TEST_F(EmulatedLargeHopper, PhasesNextToEachOther) {
+  const std::string program =
+      "input x: f32[B, 128, 18]\ninput w: f32[128, 64, 16]\nn, c, h = x.shape\n"
+      "z = pad(x[:, :, :, None], ((0, 0), (0, 0), (0, 0), (0, 7))).reshape(n, c, 8 * h)[:, :, :-7]\n"
+      "return relu(conv1d(pad(z, ((0, 0), (0, 0), (11, 11))), flip(swapaxes(w, 0, 1), axis=2)))\n";
+  const SizeBinding sizes{{"B"_size, 1000}};
+  const Tensor w = noise(DType::F32, {128, 64, 16}, 2);
+  check_calls(program, {{noise(DType::F32, {1, 128, 18}, 1), w}}, sizes);
+  CompileOptions options;
+  options.sizes = sizes;
+  const Executable made = compile(lang::parse_program(program, "phases.smelt"), gpu_.machine, options);
+  const auto& groups = made.plan().groups;
+  EXPECT_TRUE(std::any_of(groups.begin(), groups.end(), [](const auto& group) {
+    return group.schedule && group.schedule->product && group.schedule->product->run == 8;
+  }));
 }
 
 // Numbers next to the largest one stay finite, as 0 times them is.
