@@ -304,10 +304,13 @@ bool is_dense_product(const Graph& graph, const Node& reduce) {
 // Whether it is of f32 and so large that matrix units, which multiply parts of the factors, are
 // worth taking these apart.
 static bool is_large_product_of_f32(const Graph& graph, const Node& reduce) {
-  constexpr int64_t kTerms = 192, kFewestColumns = 48, kFewestRows = 4096;
+  constexpr int64_t kTerms = 192, kFewestColumns = 48, kFewestRows = 1024;
+  constexpr double kMultiplications = 1 << 28;
   const auto sizes = reduce.dtype == DType::F32 ? sizes_of_product(graph, reduce) : std::nullopt;
   return sizes && sizes->terms >= kTerms && std::min(sizes->own[0], sizes->own[1]) >= kFewestColumns &&
-         std::max(sizes->own[0], sizes->own[1]) >= kFewestRows;
+         std::max(sizes->own[0], sizes->own[1]) >= kFewestRows &&
+         static_cast<double>(sizes->terms) * static_cast<double>(sizes->own[0]) * static_cast<double>(sizes->own[1]) >=
+             kMultiplications;
 }
 
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles, bool units, bool parts) {
