@@ -28,8 +28,8 @@ constexpr double kThreads = 128, kLoad = 4.1, kSharedLoad = 2.5, kIssue = 4, kNo
 constexpr double kAlone = 0.1, kAloneAtEnd = 4.6, kThreadTileLatency = 900;
 // What units of groups take longer: with 64 columns they wait for what they read of the rows, and a
 // group that is alone leaves them nothing to do while it waits, or adds up what they have made.
-constexpr double kNarrow = 1.1, kAloneGroup = 1.2, kPromoted = 1.3;
-constexpr double kCacheOfUnits = 1.3;  // parts take longer from the second-level cache than what threads read
+constexpr double kNarrow = 1.1, kNarrowParts = 1.18, kAloneGroup = 1.15, kAloneAtBarriers = 1.12, kPromoted = 1.3;
+constexpr double kCacheOfUnits = 1.2;  // parts take longer from the second-level cache than what threads read
 constexpr double kBesideSums = 28, kBesideCopies = 72;  // registers of a thread
 constexpr double kStaged = 128, kSums = 5;              // bytes of factors, sums that are stored, in a cycle
 constexpr double kComputing = 12,
@@ -150,8 +150,9 @@ class ProductCost {
     for (const ProductSum& sum : p_.sums)
       multiplied += multiplications() / sums() * static_cast<double>(pairs_of_parts(sum).size());
     double multiplying = multiplied / kUnits * (groups() ? kUnitsOfGroups : kUnitsOfWarps);
-    if (groups() && p_.tile_columns == 64) multiplying *= kNarrow;
+    if (groups() && p_.tile_columns == 64) multiplying *= p_.sums[0].in_parts() ? kNarrowParts : kNarrow;
     if (groups() && s_.workgroup * together <= 4 * kWarp) multiplying *= kAloneGroup;
+    if (groups() && !p_.boxed && together < 2) multiplying *= kAloneAtBarriers;
     if (held_sums(p_) > static_cast<int>(p_.sums.size()) && p_.whole) multiplying *= kPromoted;
     if (p_.boxed) return multiplying * kBoxed;
     return multiplying + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together);
