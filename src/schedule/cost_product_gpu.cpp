@@ -29,7 +29,7 @@ constexpr double kAlone = 0.1, kAloneAtEnd = 4.6, kThreadTileLatency = 900;
 // What units of groups take longer: with 64 columns they wait for what they read of the rows, and a
 // group that is alone leaves them nothing to do while it waits, or adds up what they have made.
 constexpr double kNarrow = 1.1, kNarrowParts = 1.18, kAloneGroup = 1.15, kAloneAtBarriers = 1.12, kPromoted = 1.3;
-constexpr double kCacheOfUnits = 1.2;  // parts take longer from the second-level cache than what threads read
+constexpr double kCacheOfParts = 1.3;  // what factors in parts take of the second-level cache, against others
 constexpr double kBesideSums = 28, kBesideCopies = 72;  // registers of a thread
 constexpr double kStaged = 128, kSums = 5;              // bytes of factors, sums that are stored, in a cycle
 constexpr double kComputing = 12,
@@ -113,8 +113,8 @@ class ProductCost {
         p_.units ? sums_of_tile() / kSums + kTileLatency / together
                  : sums_of_tile() / kThreadSums * (1 + kAloneAtEnd / together) + kThreadTileLatency / together;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
-    cost.cache_us =
-        tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes * (p_.units ? kCacheOfUnits : 1);
+    cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes *
+                    (p_.units && p_.sums[0].in_parts() ? kCacheOfParts : 1);
     const double bytes = group_bytes(graph_, options_.sizes, group_);
     const bool near = bytes < static_cast<double>(facts_.cache_bytes_total) / 2;
     cost.memory_us = bytes / (near ? facts_.cache_bytes : facts_.memory_bytes);
