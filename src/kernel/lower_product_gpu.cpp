@@ -196,7 +196,7 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
       of.push_back({factor, reduction, add_scratch(*p.units, {p.stages, fast / width, other, width})});
       of.back().part = part;
       if (is_packed(factor)) of.back().packed = add_packed(&of == &panels.rows);
-      if (std::find(p.apart.begin(), p.apart.end(), factor) != p.apart.end()) add_apart(of.back());
+      if (p.apart.count(factor) > 0) add_apart(of.back());
       kernel_.buffers.back().lifetime = Lifetime::Pipeline, kernel_.buffers.back().swizzled = true;
     }
   };

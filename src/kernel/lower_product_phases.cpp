@@ -92,9 +92,7 @@ void ProductLowering::pack(const GpuPanels& panels) {
 }
 
 void ProductLowering::add_apart(Panel& panel) {
-  panel.source = behind_views(graph_, panel.factor);
-  while (graph_.at(panel.source).kind == NodeKind::Pad)
-    panel.source = behind_views(graph_, graph_.at(panel.source).args[0]);
+  panel.source = product().apart.at(panel.factor);
   panel.apart = add_temporary(*product().units, graph_.at(panel.source).shape, "part of an array");
 }
 

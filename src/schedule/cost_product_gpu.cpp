@@ -29,9 +29,9 @@ constexpr double kAlone = 0.1, kAloneAtEnd = 4.6, kThreadTileLatency = 900;
 // What units of groups take longer: with 64 columns they wait for what they read of the rows, and a
 // group that is alone leaves them nothing to do while it waits, or adds up what they have made.
 constexpr double kNarrow = 1.1, kNarrowParts = 1.18, kAloneGroup = 1.15, kAloneAtBarriers = 1.12, kPromoted = 1.3;
-constexpr double kCacheOfParts = 1.3;  // what factors in parts take of the second-level cache, against others
-constexpr double kBesideSums = 28, kBesideCopies = 72;  // registers of a thread
-constexpr double kStaged = 128, kSums = 5;              // bytes of factors, sums that are stored, in a cycle
+constexpr double kCacheOfParts = 1.3;       // what factors in parts take of the second-level cache, against others
+constexpr int kBesideCopies = 72;           // registers of a thread
+constexpr double kStaged = 128, kSums = 5;  // bytes of factors, sums that are stored, in a cycle
 constexpr double kComputing = 12,
                  kBusyWarps = 16;  // instructions of a computed element, warps that hide each other's waiting
 constexpr double kScalar = 0.5;    // of an element that is read and stored alone
@@ -153,7 +153,7 @@ class ProductCost {
     if (groups() && p_.tile_columns == 64) multiplying *= p_.sums[0].in_parts() ? kNarrowParts : kNarrow;
     if (groups() && s_.workgroup * together <= 4 * kWarp) multiplying *= kAloneGroup;
     if (groups() && !p_.boxed && together < 2) multiplying *= kAloneAtBarriers;
-    if (held_sums(p_) > static_cast<int>(p_.sums.size()) && p_.whole) multiplying *= kPromoted;
+    if (p_.whole && !p_.exact_in_f32) multiplying *= kPromoted;
     if (p_.boxed) return multiplying * kBoxed;
     return multiplying + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together);
   }
@@ -177,17 +177,15 @@ class ProductCost {
     });
     return std::max(issued, on_chip) + kNotHidden * std::min(issued, on_chip);
   }
-  static bool has(const std::vector<NodeId>& of, NodeId factor) {
-    return std::find(of.begin(), of.end(), factor) != of.end();
+  bool is_packed(NodeId factor) const {
+    return std::find(p_.packed.begin(), p_.packed.end(), factor) != p_.packed.end();
   }
-  bool is_packed(NodeId factor) const { return has(p_.packed, factor); }
-  bool is_apart(NodeId factor) const { return has(p_.apart, factor); }
+  bool is_apart(NodeId factor) const { return p_.apart.count(factor) > 0; }
   // The time to store a factor, or the array that it shows, for the units.
   double before_us(NodeId factor, double own, int parts) const {
     double elements = own * estimate(p_.inner);
     if (is_apart(factor))
-      elements = static_cast<double>(
-          count(graph_.at(array_to_take_apart(graph_, group_, options_.sizes, factor)).shape).evaluate(options_.sizes));
+      elements = static_cast<double>(count(graph_.at(p_.apart.at(factor)).shape).evaluate(options_.sizes));
     else if (!is_packed(factor))
       return 0;
     const double bytes = parts > 1 ? 4 + 2 * parts : 2 * (2 + 2);  // halves take as long as twice as many

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -67,11 +68,11 @@ struct Product {
   bool whole = false, exact_in_f32 = false;
   // On a GPU: warps next to each other along the rows.
   int down = 1;
-  int stages = 0;              // parts that are on chip at a time, where they come while others are multiplied
-  bool boxed = false;          // the device has an engine that copies boxes of arrays on chip
-  int64_t band = 1;            // tiles of rows that neighbours of the grid have, before they go to the next columns
-  std::vector<NodeId> packed;  // factors that are brought into rows of whole tiles and parts before, in memory
-  std::vector<NodeId> apart;   // factors of f32 whose arrays are taken apart as they lie instead
+  int stages = 0;                  // parts that are on chip at a time, where they come while others are multiplied
+  bool boxed = false;              // the device has an engine that copies boxes of arrays on chip
+  int64_t band = 1;                // tiles of rows that neighbours of the grid have, before they go to the next columns
+  std::vector<NodeId> packed;      // factors that are brought into rows of whole tiles and parts before, in memory
+  std::map<NodeId, NodeId> apart;  // factors of f32, and the arrays of those that are taken apart as they lie instead
   int split = 1;  // parts of the inner axes that the grid goes over too; what they make is added up by a second phase
   int64_t block_rows = 0, block_columns = 0;  // results that a thread has in registers; on a CPU columns are lanes
 };
@@ -138,6 +139,9 @@ bool comes_in_boxes(const Graph& graph, const Group& group, const SizeBinding& s
 // The array that a factor of f32 shows by windows and other views, if it is better taken apart as
 // it lies than element by element, and copies of 16 bytes bring its halves on chip; -1: none.
 NodeId array_to_take_apart(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor);
+
+// Registers of a thread beside its sums, where parts come as boxes.
+inline constexpr int kBesideSums = 28;
 
 // Bytes of one part of all factors of a tile on a GPU.
 int64_t bytes_of_part(const Product& product);

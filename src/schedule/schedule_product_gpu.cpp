@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <map>
 #include <tuple>
 #include <utility>
 
@@ -122,7 +121,7 @@ bool has_groups(const Product& p, const Target& target) {
 
 // Whether registers hold the sums of two workgroups.
 bool holds_two(const Product& p, int threads) {
-  constexpr int64_t kBesideSums = 28, kRegisters = 65536;
+  constexpr int64_t kRegisters = 65536;
   const int64_t sums = p.tile_rows * p.tile_columns * held_sums(p) / threads;
   return 2 * (sums + kBesideSums) * (threads + kWarp) <= kRegisters;
 }
@@ -250,17 +249,15 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   if (in_parts) p.units = DType::BF16;
   if (tuning.rings) {
     if (!p.units) return std::nullopt;
-    const auto has = [](const std::vector<NodeId>& of, NodeId f) {
-      return std::find(of.begin(), of.end(), f) != of.end();
-    };
     const auto pack = [&](NodeId factor, int parts, bool along_inner) {
-      if (in_parts && along_inner && array_to_take_apart(graph, group, sizes, factor) >= 0) {
-        if (!has(p.apart, factor)) p.apart.push_back(factor);
+      const NodeId array = in_parts && along_inner ? array_to_take_apart(graph, group, sizes, factor) : -1;
+      if (array >= 0) {
+        p.apart.emplace(factor, array);
         return;
       }
       const bool comes = parts == 1 && (in_parts ? comes_in_boxes(graph, group, sizes, factor, *p.units)
                                                  : is_copied_wide(graph, group, sizes, factor));
-      if (!comes && !has(p.packed, factor)) p.packed.push_back(factor);
+      if (!comes && std::find(p.packed.begin(), p.packed.end(), factor) == p.packed.end()) p.packed.push_back(factor);
     };
     for (const ProductSum& sum : p.sums) {
       pack(sum.rows, sum.parts_of_rows, p.rows_along_inner);
