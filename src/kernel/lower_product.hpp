@@ -136,6 +136,8 @@ class ProductLowering : public Lowering {
   void pack(const GpuPanels& panels);
   void pack(const std::vector<Panel>& panels, NodeId factor, bool of_rows);
   void take_apart(const std::vector<Panel>& panels, NodeId factor);
+  void store_parts(const std::vector<Panel>& panels, NodeId factor, ExprId value, const schedule::Index& at,
+                   const IntExpr& grid, const IntExpr& length, std::vector<Stmt> body);
   std::vector<ExprId> parts_of(ExprId value, size_t count);
   void set_team(int threads);  // of the phase that was added last
   std::vector<Axis> kept_axes() const;

@@ -107,12 +107,21 @@ void ProductLowering::take_apart(const std::vector<Panel>& panels, NodeId factor
   for (const Axis& axis : axes) at.push_back(placement.value_of.at(axis.var));
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
+  const ExprId value = evaluator_.value(source, at);
+  store_parts(panels, factor, value, at, grid, length, std::move(body));
+}
+
+// A phase that stores all parts of a value, each in the array of its panel.
+void ProductLowering::store_parts(const std::vector<Panel>& panels, NodeId factor, ExprId value,
+                                  const schedule::Index& at, const IntExpr& grid, const IntExpr& length,
+                                  std::vector<Stmt> body) {
   std::vector<const Panel*> all;
   for (const Panel& one : panels)
     if (one.factor == factor) all.push_back(&one);
-  const std::vector<ExprId> parts = parts_of(evaluator_.value(source, at), all.size());
+  const std::vector<ExprId> parts = parts_of(value, all.size());
   for (const Panel* one : all)
-    body.push_back(builder_.store({false, one->apart, at}, parts[static_cast<size_t>(one->part)]));
+    body.push_back(builder_.store({false, one->packed >= 0 ? one->packed : one->apart, at},
+                                  parts[static_cast<size_t>(one->part)]));
   add_phase(grid, single(loop(LoopKind::Vector, kLane, length, std::move(body), 8, 1)), kPackPiece);
   set_team(static_cast<int>(kPackPiece / 8));
 }
@@ -158,14 +167,7 @@ void ProductLowering::pack(const std::vector<Panel>& panels, NodeId factor, bool
   const ExprId inside = evaluator_.only_where(guards_of(placement, of_rows ? p.rows : p.columns, p.inner));
   const ExprId value = or_zero(as_factor(factor_at(panel, placement)), inside, panel.buffer);
   evaluator_.only_where(kNoExpr);
-  std::vector<const Panel*> all;
-  for (const Panel& one : panels)
-    if (one.factor == factor) all.push_back(&one);
-  const std::vector<ExprId> parts = parts_of(value, all.size());
-  for (const Panel* one : all)
-    body.push_back(builder_.store({false, one->packed, to}, parts[static_cast<size_t>(one->part)]));
-  add_phase(grid, single(loop(LoopKind::Vector, kLane, length, std::move(body), 8, 1)), kPackPiece);
-  set_team(static_cast<int>(kPackPiece / 8));
+  store_parts(panels, factor, value, to, grid, length, std::move(body));
 }
 
 void ProductLowering::set_team(int threads) {
