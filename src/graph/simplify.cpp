@@ -14,14 +14,23 @@ namespace simplifying {
 namespace {
 
 constexpr Rule kRules[] = {
-    {"fold constants", fold_constants},   {"drop identities", drop_identities},
-    {"cancel pairs", cancel_pairs},       {"absorb negation", absorb_negation},
-    {"expand powers", expand_powers},     {"divide by powers of two", divide_by_powers_of_two},
-    {"decide choices", decide_choices},   {"merge casts", merge_casts},
-    {"move uniforms", move_uniforms},     {"drop still movement", drop_still_movement},
-    {"merge movement", merge_movement},   {"sink unit axes", sink_unit_axes},
-    {"slice ranges", slice_ranges},       {"reduce without padding", reduce_without_padding},
-    {"reduce in order", reduce_in_order}, {"join patterns", join_patterns},
+    {"fold constants", fold_constants},
+    {"drop identities", drop_identities},
+    {"cancel pairs", cancel_pairs},
+    {"absorb negation", absorb_negation},
+    {"expand powers", expand_powers},
+    {"divide by powers of two", divide_by_powers_of_two},
+    {"decide choices", decide_choices},
+    {"merge casts", merge_casts},
+    {"move uniforms", move_uniforms},
+    {"drop still movement", drop_still_movement},
+    {"merge movement", merge_movement},
+    {"sink unit axes", sink_unit_axes},
+    {"sink casts", sink_casts},
+    {"slice ranges", slice_ranges},
+    {"reduce without padding", reduce_without_padding},
+    {"reduce in order", reduce_in_order},
+    {"join patterns", join_patterns},
 };
 
 // A rule's result is simplified again; no chain of rules is anywhere near as long as this.

@@ -65,6 +65,7 @@ std::optional<NodeId> move_uniforms(Rewriter& r, const Node& node);
 std::optional<NodeId> drop_still_movement(Rewriter& r, const Node& node);
 std::optional<NodeId> merge_movement(Rewriter& r, const Node& node);
 std::optional<NodeId> sink_unit_axes(Rewriter& r, const Node& node);
+std::optional<NodeId> sink_casts(Rewriter& r, const Node& node);
 
 // What is read.
 std::optional<NodeId> slice_ranges(Rewriter& r, const Node& node);

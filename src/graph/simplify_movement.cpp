@@ -135,4 +135,24 @@ std::optional<NodeId> sink_unit_axes(Rewriter& r, const Node& node) {
   return r.emit(std::move(view));
 }
 
+// pad(f32(x), v) -> f32(pad(x, v)) where x is of halves or smaller floats that hold v: an array
+// that is stored for windows is that of x.
+std::optional<NodeId> sink_casts(Rewriter& r, const Node& node) {
+  if (node.kind != NodeKind::Pad) return std::nullopt;
+  const Node& cast = r.arg(node, 0);
+  if (cast.kind != NodeKind::Cast) return std::nullopt;
+  const DType narrow = r.arg(cast, 0).dtype;
+  const Scalar* value = r.uniform(node.args[1]);
+  if (!is_small_float(narrow) || (cast.dtype != DType::F32 && cast.dtype != DType::F64) || !value) return std::nullopt;
+  const Scalar held = convert(*value, narrow);
+  if (!(convert(held, cast.dtype) == *value)) return std::nullopt;
+  Node moved = node;
+  moved.dtype = narrow;
+  moved.args = {cast.args[0], r.emit_uniform(held, {}, node)};
+  Node wide = cast;
+  wide.shape = node.shape;
+  wide.args = {r.emit(std::move(moved))};
+  return r.emit(std::move(wide));
+}
+
 }  // namespace smelt::simplifying

@@ -84,7 +84,8 @@ std::vector<ProductLowering::Words> ProductLowering::words_of(const Piece& inner
   const int64_t terms = product().terms;
   if (in_lanes && product().inner_lines > 0) {
     const int64_t line = product().tile_inner / product().inner_lines;
-    return {{IntExpr::symbol(kInnerLine) * (line / terms), line / terms, false, floordiv(inner.length, line)}};
+    const IntExpr lines = floordiv(inner.length, line);
+    return {{lines.is(1) ? 0 : IntExpr::symbol(kInnerLine) * (line / terms), line / terms, false, lines}};
   }
   const IntExpr whole = floordiv(inner.length, terms), rest = ceildiv(inner.length, terms) - whole;
   std::vector<Words> words{{0, whole, false}};

@@ -124,7 +124,8 @@ void RowLowering::combine_rows(const Grid& grid, const SplitAxis& split, const s
     constexpr int kElements = 8;  // of a thread in a step
     const int most = std::max(1, kElements / schedule_.lanes);
     for (Stmt& s : body)
-      if (auto* loop = loop_of(s, LoopKind::Vector)) loop->unroll = std::min(loop->unroll, most);
+      if (Loop* loop = loop_of(s, LoopKind::Vector); loop && loop->var == kLane)  // no loop over accumulators
+        loop->unroll = std::min(loop->unroll, most);
   }
   set_results(of_all_lanes(accs));
   append(body, columns ? column_outputs(1, placement) : row_outputs(1, placement));

@@ -101,8 +101,27 @@ class TeamVerifier {
          variant, "{} groups of every thread inside an extent of {}", shape.inside, loop.extent.str());
     need(!shape.last_apart || (shape.checked && !shape.one_step && !in_order_), loop, variant,
          "a last step apart, of steps that are alike");
+    need(shape.one_step || !is_over_accumulators(loop), loop, variant,
+         "steps over accumulators, which all threads have");
     need(!shape.by_element || (kernel_.dialect == Dialect::PlainThread && shape.count() == 1), loop, variant,
          "by element, in groups");
+  }
+
+  // Whether it assigns what each lane has of locals from these alone: a second step would do so
+  // again.
+  bool is_over_accumulators(const Loop& loop) const {
+    if (!loop.extent.constant() || loop.columns) return false;
+    bool found = !loop.body.empty();
+    for (const Stmt& s : loop.body) {
+      found = found && s.is<Assign>();
+      for_each_expression(s, [&](ExprId root) {
+        visit_below(kernel_, {root}, [&](ExprId, const Expr& e) {
+          found = found && !e.is<Load>() && !e.is<IndexValue>();
+          return found;
+        });
+      });
+    }
+    return found;
   }
 
   bool assumed(const IntExpr& h, const Variant& variant) const {

@@ -109,6 +109,11 @@ std::vector<NodeId> Partition::united(int a, int b) const {
   return nodes;
 }
 
+bool Partition::has_product(int g) const {
+  return std::any_of(members(g).begin(), members(g).end(),
+                     [&](NodeId id) { return edges_.multiplication_of(graph_, id) >= 0; });
+}
+
 void Partition::merge(int from, int into) {
   const auto f = static_cast<size_t>(from), i = static_cast<size_t>(into);
   if (!(even_[f] && even_[i] && *even_[f] == *even_[i])) even_[i].reset();

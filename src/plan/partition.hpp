@@ -34,6 +34,7 @@ class Partition {
   bool computing(NodeId id) const { return edges_.computing[static_cast<size_t>(id)]; }
   const std::vector<NodeId>& consumers(NodeId id) const { return edges_.consumers[static_cast<size_t>(id)]; }
   const std::vector<NodeId>& sources(NodeId id) const { return edges_.sources[static_cast<size_t>(id)]; }
+  bool has_product(int g) const;
   const std::set<NodeId>& copies(int g) const { return copies_[static_cast<size_t>(g)]; }
   bool has_copies() const { return !copiers_.empty(); }
   FusionGroup describe_group(int g) const { return describe(members(g), copies_[static_cast<size_t>(g)]); }

@@ -35,7 +35,7 @@ class Repeats {
       }
       if (readers.empty()) continue;
       // Products have schedules of their own for what they compute on the way to their factors.
-      const bool multiplies = std::any_of(readers.begin(), readers.end(), [&](int g) { return has_product(g); });
+      const bool multiplies = std::any_of(readers.begin(), readers.end(), [&](int g) { return parts_.has_product(g); });
       const Chain whole = chain_of(id, Stops::AtReductions);
       if (!multiplies && had_better_be_stored(id, whole)) continue;
       if (const Chain rare = multiplies ? Chain{} : chain_of(id, Stops::AtRare);
@@ -71,11 +71,6 @@ class Repeats {
     return whole.cost && reads_own(id, whole) > 0 && std::all_of(consumers.begin(), consumers.end(), [&](NodeId c) {
              return lives_with(c, id) || parts_.is_read_more_often(id, parts_.reach(c));
            });
-  }
-
-  bool has_product(int g) const {
-    return std::any_of(parts_.members(g).begin(), parts_.members(g).end(),
-                       [&](NodeId id) { return parts_.edges().multiplication_of(parts_.graph(), id) >= 0; });
   }
 
   // What a chain needs of its own group, which must be stored for it.
@@ -139,9 +134,8 @@ class Repeats {
   bool widens(NodeId id) const {
     const Node& node = parts_.graph().at(id);
     if (node.kind != NodeKind::Cast || node.stops) return false;
-    const NodeId from = node.args[0];
-    return size_of(node.dtype) > size_of(parts_.graph().at(from).dtype) && parts_.computing(from) &&
-           parts_.group_of(from) == parts_.group_of(id);
+    const NodeId from = behind_views(parts_.graph(), node.args[0]);
+    return size_of(node.dtype) > size_of(parts_.graph().at(from).dtype) && lives_with(from, id);
   }
 
   // What is repeated lives in the group of `id`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "schedule/local.hpp"
 #include "schedule/operations.hpp"
@@ -250,10 +251,14 @@ class GpuPrediction {
   }
   // Whether this array is read for a value: through paddings, or for what is computed from it.
   bool leads_to(NodeId array, NodeId id) const {
-    if (id == array) return true;
-    if (std::binary_search(group_.inputs.begin(), group_.inputs.end(), id)) return false;
-    const std::vector<NodeId>& args = graph_.at(id).args;
-    return std::any_of(args.begin(), args.end(), [&](NodeId arg) { return leads_to(array, arg); });
+    std::set<NodeId> waiting{id};  // the last of them first: what it is computed from comes before it
+    while (!waiting.empty() && *waiting.rbegin() > array) {
+      const NodeId last = *waiting.rbegin();
+      waiting.erase(last);
+      if (std::binary_search(group_.inputs.begin(), group_.inputs.end(), last)) continue;
+      waiting.insert(graph_.at(last).args.begin(), graph_.at(last).args.end());
+    }
+    return waiting.count(array) > 0;
   }
   // Whether a window over the same array is read too.
   bool is_in_window(const Read& read) const {

@@ -40,25 +40,6 @@ constexpr double kBoxed = 1.1;     // what units take of the time that they coul
 constexpr double kCopyLatency = 2000, kComputeLatency = 2200, kHeldLatency = 1250, kGatherLatency = 3 * kHeldLatency,
                  kTileLatency = 3000;
 
-// Arrays that an element of a factor is computed from, and what that takes.
-struct Behind {
-  double arrays = 0, operations = 0;
-  bool gathers = false;
-};
-
-Behind behind_factor(const Graph& graph, const Group& group, NodeId id) {
-  const Node& node = graph.at(id);
-  const auto has = [&](const std::vector<NodeId>& nodes) { return std::binary_search(nodes.begin(), nodes.end(), id); };
-  if (has(group.inputs) || (!has(group.nodes) && !is_view(node.kind))) return {.arrays = 1};
-  Behind all{.operations = static_cast<double>(cost_of(node)), .gathers = node.kind == NodeKind::Gather};
-  for (const NodeId arg : node.args) {
-    if (graph.at(arg).kind == NodeKind::Constant) continue;
-    const Behind one = behind_factor(graph, group, arg);
-    all.arrays += one.arrays, all.operations += one.operations, all.gathers |= one.gathers;
-  }
-  return all;
-}
-
 // Calls visit(factor, elements of a part, whether it lies along the inner axes).
 template <class Visit>
 void for_factors(const Product& p, const Visit& visit) {

@@ -91,6 +91,11 @@ static double evaluation(const Node& node) {
   return extreme ? kExtreme : std::max(cost_of(node), 1);
 }
 
+// A half that becomes f32 where it is read, which takes next to nothing.
+static bool widens_half(const Graph& graph, const Node& node) {
+  return node.kind == NodeKind::Cast && node.dtype == DType::F32 && is_half(graph.at(node.args[0]).dtype);
+}
+
 double WindowWork::operations_behind(NodeId id) {
   const auto [known, fresh] = behind_.try_emplace(id, 0);
   if (!fresh) return known->second;
@@ -104,7 +109,8 @@ double WindowWork::operations_behind(NodeId id) {
     const double below = node.local ? times * static_cast<double>(local_elements(graph_, node)) : times;
     // Guards are hoisted, so that they cost next to nothing.
     const bool guard = node.kind == NodeKind::Pad || node.kind == NodeKind::Concat;
-    if (members_.count(n) && !guard && !node.args.empty()) total += below * evaluation(node);
+    if (members_.count(n) && !guard && !node.args.empty() && !widens_half(graph_, node))
+      total += below * evaluation(node);
     for (const NodeId arg : node.args) {
       double& most = waiting[arg];
       most = std::max(most, below);

@@ -1,10 +1,15 @@
 #include "schedule/product.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
+#include <string>
 #include <unordered_set>
 
+#include "graph/build_detail.hpp"
 #include "schedule/computing.hpp"
+#include "schedule/operations.hpp"
 #include "schedule/parts.hpp"
 #include "schedule/proofs.hpp"
 
@@ -180,8 +185,9 @@ class FactorFinder {
     const int contiguous = contiguous_axis(graph_, domain_, id, index);
     found.nearest = contiguous;
     if (contiguous < 0)
-      found.along_inner = std::any_of(domain_.axes.begin(), domain_.axes.end(),
-                                      [&](const Axis& axis) { return axis.reduced && repeats(offset, axis.var); });
+      found.along_inner = std::any_of(domain_.axes.begin(), domain_.axes.end(), [&](const Axis& axis) {
+        return axis.reduced && (repeats(offset, axis.var) || lies_in_pieces(offset, axis.var));
+      });
     else
       found.along_inner = domain_.axes[static_cast<size_t>(contiguous)].reduced !=
                           has_longer_line(offset, domain_.axes[static_cast<size_t>(contiguous)]);
@@ -196,6 +202,26 @@ class FactorFinder {
       const IntExpr::Atom& atom = *term.atoms[0];
       return atom.kind == AtomKind::FloorDiv && atom.a.coefficient_of(var).value_or(0).is(1);
     });
+  }
+
+  // Whether neighbours along the axis lie side by side in pieces of whole words, as heads that are
+  // joined: %k + 64 * (%k // 64), or %k % 64 + 512 * (%k // 64).
+  static bool lies_in_pieces(const IntExpr& offset, const Symbol& var) {
+    constexpr int64_t kWord = 8;
+    bool side_by_side = false;
+    for (const IntExpr::Term& term : offset.terms()) {
+      if (!IntExpr::of_term(term).mentions(var)) continue;
+      if (term.atoms.size() != 1) return false;
+      const IntExpr::Atom& atom = *term.atoms[0];
+      const bool is_var = atom.symbol && *atom.symbol == var;
+      if (!is_var && !(atom.kind == AtomKind::FloorDiv || atom.kind == AtomKind::Mod)) return false;
+      if (!is_var && (!(atom.a == IntExpr::symbol(var)) || atom.b.constant().value_or(1) % kWord != 0)) return false;
+      if (is_var || atom.kind == AtomKind::Mod) {
+        if (term.coefficient != 1 || side_by_side) return false;
+        side_by_side = true;
+      }
+    }
+    return side_by_side;
   }
 
   // Whether the elements along a kept axis are only a few apart, and more than those along an inner
@@ -329,12 +355,64 @@ bool is_computed(const Graph& graph, const Group& group, NodeId factor) {
   return std::binary_search(group.nodes.begin(), group.nodes.end(), source_of(graph, group, factor));
 }
 
+Behind behind_factor(const Graph& graph, const Group& group, NodeId factor) {
+  const auto has = [](const std::vector<NodeId>& nodes, NodeId id) {
+    return std::binary_search(nodes.begin(), nodes.end(), id);
+  };
+  Behind all;
+  std::set<NodeId> waiting{factor};
+  while (!waiting.empty()) {  // the last first: what it is computed from comes before it
+    const NodeId id = *waiting.rbegin();
+    waiting.erase(id);
+    const Node& node = graph.at(id);
+    if (node.kind == NodeKind::Constant) continue;
+    if (has(group.inputs, id) || (!has(group.nodes, id) && !is_view(node.kind))) {
+      ++all.arrays;
+      continue;
+    }
+    all.operations += cost_of(node), all.gathers |= node.kind == NodeKind::Gather;
+    waiting.insert(node.args.begin(), node.args.end());
+  }
+  return all;
+}
+
+std::string why_stored_before(const Graph& graph, const Group& group, const Product& product) {
+  constexpr double kMostArrays = 12;
+  for (const ProductSum& sum : product.sums)
+    for (const NodeId factor : {sum.rows, sum.columns})
+      if (const double arrays = behind_factor(graph, group, factor).arrays; arrays > kMostArrays)
+        return fmt::format("each element of a factor would be looked for in {:.0f} arrays", arrays);
+  return "";
+}
+
 bool is_copied(const Graph& graph, const Group& group, NodeId factor) {
   return is_half(graph.at(source_of(graph, group, factor)).dtype) && !is_computed(graph, group, factor);
 }
 
+// Whether windows go along the elements that are neighbours in memory: they begin anywhere.
+static bool has_windows_along_lines(const Graph& graph, NodeId source, NodeId factor) {
+  std::vector<NodeId> views;
+  for (NodeId id = factor; id != source; id = graph.at(id).args[0]) views.push_back(id);
+  int d = static_cast<int>(graph.at(source).shape.size()) - 1;
+  for (; !views.empty() && d >= 0; views.pop_back()) {
+    const Node& view = graph.at(views.back());
+    const Shape& from = graph.at(view.args[0]).shape;
+    if (view.kind == NodeKind::Window && std::count(view.axes.begin(), view.axes.end(), d) > 0) return true;
+    if (view.kind == NodeKind::Permute)
+      d = static_cast<int>(std::find(view.axes.begin(), view.axes.end(), d) - view.axes.begin());
+    if (view.kind == NodeKind::Broadcast) d += static_cast<int>(view.shape.size() - from.size());
+    if (view.kind == NodeKind::Reshape) {
+      int to = static_cast<int>(view.shape.size()) - 1;
+      while (to >= 0 && same_dimension(from, view.shape, static_cast<size_t>(to)) != d) --to;
+      d = to;
+    }
+  }
+  return false;
+}
+
 bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor) {
   if (!is_copied(graph, group, factor)) return false;
+  if (has_windows_along_lines(graph, source_of(graph, group, factor), factor)) return false;
   const Node& array = graph.at(source_of(graph, group, factor));
   return array.shape.empty() || row_apart(array).evaluate(sizes) * size_of(array.dtype) % 16 == 0;
 }

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -124,6 +125,16 @@ std::optional<LargeProduct> large_product(const Graph& graph, const Group& group
 
 // Whether a factor is computed from what is read, by more than moves, casts and zeros around it.
 bool is_computed(const Graph& graph, const Group& group, NodeId factor);
+
+// Arrays that an element of a factor is computed from, and what that takes.
+struct Behind {
+  double arrays = 0, operations = 0;
+  bool gathers = false;
+};
+Behind behind_factor(const Graph& graph, const Group& group, NodeId factor);
+
+// Why a factor had better be stored than be computed by what packs it; empty when it need not be.
+std::string why_stored_before(const Graph& graph, const Group& group, const Product& product);
 
 // Whether the elements of a factor of matrix units are those of an array of halves: copies bring
 // them on chip.

@@ -202,6 +202,7 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& g
   auto made = choose(graph, group, options);
   if (auto* s = std::get_if<Schedule>(&made)) {
     if (s->unprofitable.empty()) s->unprofitable = repeats_too_much(graph, group, *s, options);
+    if (s->unprofitable.empty() && s->product) s->unprofitable = why_stored_before(graph, group, *s->product);
     if (!options.target.gpu) s->cache_bytes = options.target.l3_bytes;
     if (options.target.plain) alone_in_workgroups(*s);
     if (options.target.plain && !options.target.gpu) share_workgroups(*s, options.target);

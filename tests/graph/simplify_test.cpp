@@ -437,6 +437,20 @@ TEST(Simplify, KeepsOriginsAndLabels) {
   EXPECT_EQ(after.nodes.back().origin.line, 4);
 }
 
+// What is padded is the half; 0.1 is none.
+TEST(Simplify, CastsOfPaddedHalves) {
+  const auto padded = [](double with) {
+    GraphBuilder g;
+    const NodeId x = g.input("x", DType::F16, {4});
+    const Graph after = simplify(g.finish({g.pad(g.cast(x, DType::F32), {1}, {2}, L{with})}));
+    return after.at(after.outputs[0]).kind;
+  };
+  EXPECT_EQ(padded(0), NodeKind::Cast);
+  EXPECT_EQ(padded(-0.0), NodeKind::Cast);
+  EXPECT_EQ(padded(-INFINITY), NodeKind::Cast);
+  EXPECT_EQ(padded(0.1), NodeKind::Pad);
+}
+
 TEST(Simplify, IsAFixedPoint) {
   const Pair p = simplified(DType::F32, [](GraphBuilder& g, NodeId x, NodeId y) {
     NodeId z = g.elementwise(Op::Div, {g.elementwise(Op::Pow, {x, lit(4)}), lit(16)});

@@ -43,5 +43,17 @@ TEST(Repeats, ASmallResultOfReductionsIsStored) {
   EXPECT_EQ(last.nodes.size(), 1u) << "the product alone";
 }
 
+// Halves are stored as they are, also where views lie between them and the cast that widens them.
+TEST(Repeats, HalvesAreStoredAsHalves) {
+  const Graph graph = graph_of(
+      "input x: f32[8, 512, 768]\ninput g: f32[768]\ninput b: f32[768]\ninput w: bf16[2304, 768]\n"
+      "return bf16(f32(bf16(layernorm(x, g, b)).reshape(4096, 768)) @ f32(w).T)");
+  const Plan plan = make_plan(graph, for_gpu());
+  ASSERT_EQ(plan.groups.size(), 2u);
+  ASSERT_EQ(plan.groups[0].outputs.size(), 1u);
+  EXPECT_EQ(graph.at(plan.groups[0].outputs[0]).dtype, DType::BF16);
+  EXPECT_EQ(plan.groups[1].schedule->product->units, DType::BF16);
+}
+
 }  // namespace
 }  // namespace smelt::plan

@@ -144,6 +144,9 @@ TEST_F(EmulatedGpu, VariancesInParts) {
                 {{rows(DType::F32, 2500, width)}, {rows(DType::F32, 600, width)}, {rows(DType::F32, 0, width)}},
                 {{"M"_size, 1 << 16}, {"N"_size, width}});
   check_calls(rows_of, {{rows(DType::F32, 2, 20003)}, {rows(DType::F32, 3, 1)}}, {{"M"_size, 3}, {"N"_size, 1 << 20}});
+  // As many parts as whole words of them.
+  check_calls(rows_of, {{rows(DType::F32, 2, 20004)}, {rows(DType::F32, 32, 4096)}},
+              {{"M"_size, 32}, {"N"_size, 1 << 18}});
   check_calls(all, {{rows(DType::F32, 40, 501)}, {rows(DType::F32, 1, 1)}}, {{"M"_size, 4096}, {"N"_size, 4096}});
   check("input x: bf16[M, 24]\nreturn std(f32(x), axis=0)\n", {rows(DType::BF16, 3000, 24)}, {{"M"_size, 1 << 16}});
   check("input x: f64[M, 24]\nreturn var(x, axis=0)\n", {rows(DType::F64, 3000, 24)}, {{"M"_size, 1 << 16}});

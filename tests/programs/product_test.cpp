@@ -63,6 +63,17 @@ TEST(Product, Batches) {
     EXPECT_TRUE(right(inputs + "return " + last + "\n", {a, b, c, d, v})) << last;
 }
 
+// Two inner axes of which the last is the line of a tile.
+TEST(Product, OneLineOfTheInnerAxes) {
+  NEEDS_LLVM();
+  for (const int64_t line : {256, 128, 64, 16})
+    EXPECT_TRUE(right(fmt::format("input x: f32[2, 8, {0}]\ninput g: f32[2, 32, {0}]\n"
+                                  "return einsum('ncp,nop->oc', x, g)\n",
+                                  line),
+                      {noise(DType::F32, {2, 8, line}, 1), noise(DType::F32, {2, 32, line}, 2)}))
+        << line;
+}
+
 TEST(Product, WhatStandsAround) {
   NEEDS_LLVM();
   const Tensor a = noise(DType::F32, {50, 64}, 1), b = noise(DType::F32, {64, 48}, 2), c = noise(DType::F32, {48}, 3),

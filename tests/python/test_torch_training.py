@@ -174,7 +174,7 @@ def test_numbers_that_may_be_negative(device):
 
 def test_products_are_named(device):
     with pytest.raises(Exception, match=r"aten.mm \(products run in torch\)"):
-        torch.compile(lambda x: x @ x + 1, backend=backend, options={"fallback": "error"})(torch.ones(3, 3, device=device))
+        torch.compile(lambda x: x @ x + 1, backend=backend, options={"fallback": "error", "products": "torch"})(torch.ones(3, 3, device=device))
 
 
 def test_modes(device):

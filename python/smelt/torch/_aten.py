@@ -10,6 +10,7 @@ from typing import Any, Callable, Optional
 from . import _elementwise as e
 from . import _indexing as i
 from . import _movement as m
+from . import _products as p
 from . import _reduce as r
 from . import _special as s
 from . import _windows as w
@@ -108,6 +109,12 @@ _OTHERS: dict[str, Recipe] = {
     "aten.diagonal_scatter": i.diagonal_scatter, "aten.as_strided.default": i.as_strided, "aten.as_strided_scatter": i.as_strided_scatter,
     "aten.histc": i.histc, "aten.searchsorted": i.searchsorted, "aten.bucketize": i.bucketize,
     "aten.scatter_reduce.two": i.scatter_reduce, "aten.index_put": i.index_put, "aten._unsafe_index_put": i.index_put,
+    # products
+    "aten.mm": p.product, "aten.bmm": p.product, "aten.mv": p.product, "aten.dot": p.product, "aten.vdot": p.product, "aten._int_mm": p.product,
+    "aten.addmm": p.product_added, "aten.addmv": p.product_added, "aten.baddbmm": p.product_added, "aten.addbmm": p.batches_added,
+    "aten.convolution": p.convolution, "aten.convolution_backward": p.convolution_backward,
+    "aten._scaled_dot_product_flash_attention": p.attention(None, 0), "aten._scaled_dot_product_flash_attention_for_cpu": p.attention(None, 0),
+    "aten._scaled_dot_product_efficient_attention": p.attention(0, 2), "aten._scaled_dot_product_cudnn_attention": p.attention(0, 2),
     # windows
     "aten.max_pool2d_with_indices": w.max_pool_with_indices(2), "aten.max_pool3d_with_indices": w.max_pool_with_indices(3),
     "aten.max_pool2d_with_indices_backward": w.max_pool_backward(2), "aten.max_pool3d_with_indices_backward": w.max_pool_backward(3),

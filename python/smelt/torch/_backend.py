@@ -11,9 +11,10 @@ import torch
 from .._smelt import UserError
 from ._decompositions import decompositions
 from ._graph import Compiled, compile_graph
+from ._products import CHOICES
 
 log = logging.getLogger("smelt.torch")
-_OPTIONS = {"fallback": ("torch", "error"), "explain": (False, True)}
+_OPTIONS = {"fallback": ("torch", "error"), "explain": (False, True), "products": CHOICES}
 _numbers = itertools.count()
 _latest: list[Compiled] = []
 
@@ -44,8 +45,12 @@ def _tunes(mode: Optional[str]) -> bool:
 def compiler(options: dict[str, Any], kind: str, tune: bool = False) -> Any:
     """What AOTAutograd calls with a graph of aten operations."""
 
+    products = options["products"]
+    if products == "auto" and options["fallback"] == "error":
+        products = "smelt"
+
     def compile_aten(module: Any, inputs: Any) -> Any:
-        compiled = compile_graph(module, f"{kind}{next(_numbers)}", tune)
+        compiled = compile_graph(module, f"{kind}{next(_numbers)}", tune, products)
         _latest.append(compiled)
         del _latest[:-_KEPT]
         line = str(compiled)

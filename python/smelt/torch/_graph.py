@@ -43,12 +43,12 @@ class Compiled:
         return line
 
 
-def compile_graph(module: Any, name: str, tune: bool = False) -> Compiled:
+def compile_graph(module: Any, name: str, tune: bool = False, products: str = "auto") -> Compiled:
     """Compiles it for the sizes that it was traced with; of symbols, for those at hand."""
     symbols = _symbol_nodes(module.graph)
     excluded: dict[Any, str] = {}
     while True:
-        parts = partition(module.graph, lambda node: excluded.get(node) or why_not(node))
+        parts = partition(module.graph, lambda node: excluded.get(node) or why_not(node, products))
         programs: dict[int, tuple[Any, Any]] = {}
         failed = False
         for k, piece in enumerate(parts.pieces):

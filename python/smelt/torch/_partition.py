@@ -9,7 +9,8 @@ from typing import Any, Callable, Iterable
 import torch
 
 from ._aten import VIEWS
-from ._trace import is_product, is_size, tensors_of, why_not
+from ._products import drops, is_product
+from ._trace import is_size, tensors_of
 
 COPY = torch.ops.aten.copy_.default
 
@@ -49,6 +50,8 @@ def _is_ordered(node: Any) -> bool:
     """Whether a node must stay in its order among others of this kind: random numbers, and what changes tensors."""
     if not isinstance(node.target, torch._ops.OpOverload):
         return node.target is not operator.getitem and not is_size(node)
+    if is_product(node) and not drops(node):
+        return False
     return node.target._schema.is_mutable or torch.Tag.nondeterministic_seeded in node.target.tags
 
 
@@ -59,7 +62,7 @@ def producer(node: Any) -> Any:
     return node
 
 
-def partition(graph: Any, reasons: Callable[[Any], str] = why_not) -> Partition:
+def partition(graph: Any, reasons: Callable[[Any], str]) -> Partition:
     calls = [n for n in graph.nodes if n.op == "call_function"]
     refused: dict[Any, str] = {}
     real, copies = [], []
@@ -94,8 +97,6 @@ def partition(graph: Any, reasons: Callable[[Any], str] = why_not) -> Partition:
 def _why_ordered(node: Any) -> str:
     if not isinstance(node.target, torch._ops.OpOverload):
         return "not supported"
-    if is_product(node):
-        return "products run in torch"
     return "changes a tensor" if node.target._schema.is_mutable else "random numbers"
 
 

@@ -11,6 +11,7 @@ from torch._prims_common import is_non_overlapping_and_dense_or_false
 
 from .. import _smelt
 from ._aten import find
+from ._products import is_product, why_no_product
 
 DTYPES = {
     torch.bool: _smelt.bool, torch.int8: _smelt.int8, torch.int16: _smelt.int16, torch.int32: _smelt.int32,
@@ -49,19 +50,6 @@ def tensors_of(value: Any) -> list[Any]:
     return []
 
 
-_PRODUCTS = (
-    "aten.mm", "aten.bmm", "aten.mv", "aten.dot", "aten.vdot", "aten.addmm", "aten.addmv", "aten.addbmm", "aten.baddbmm", "aten.addr",
-    "aten.convolution", "aten.convolution_backward", "aten._trilinear", "aten._int_mm", "aten._scaled_mm", "aten._weight_int8pack_mm",
-    "aten._grouped_mm", "aten._addmm_activation", "aten.linear",
-)
-
-
-def is_product(node: Any) -> bool:
-    """Whether it is a matrix product or a convolution, or has one inside."""
-    name = str(node.target).rpartition(".")[0]
-    return name in _PRODUCTS or name.startswith("aten._scaled_dot_product")
-
-
 def _is_known_size(value: Any) -> bool:
     """Whether a program can calculate it: its symbols are sizes of arrays, and so not negative."""
     if isinstance(value, (torch.SymFloat, torch.SymBool)):
@@ -72,10 +60,12 @@ def _is_known_size(value: Any) -> bool:
     return all(node.shape_env.bound_sympy(symbol).lower >= 0 for symbol in node.expr.free_symbols)
 
 
-def why_not(node: Any) -> str:
-    """Why smelt cannot calculate a node; empty when it can, as far as its types tell."""
+def why_not(node: Any, products: str) -> str:
+    """Why smelt does not calculate a node; empty when it does, as far as its types tell. `products` is the option of this name."""
     if find(node.target) is None:
         return "products run in torch" if is_product(node) else "not supported"
+    if is_product(node) and (why := why_no_product(node, products)):
+        return why
     if "empty_strided" in str(node.target) and not is_non_overlapping_and_dense_or_false(node.meta["val"]):
         return "strides with gaps"
     for part in (node, *node.all_input_nodes):
@@ -202,14 +192,15 @@ class Program:
             if node.target is operator.getitem:
                 values[node] = values[node.args[0]][node.args[1]]
                 continue
-            outs = [Out(t, tuple(convert(n) for n in t.shape)) for t in tensors_of(node.meta["val"])]
             several = not isinstance(node.meta["val"], torch.Tensor)
+            outs = [Out(t, tuple(convert(n) for n in t.shape)) if isinstance(t, torch.Tensor) else None
+                    for t in (node.meta["val"] if several else [node.meta["val"]])]
             recipe = find(node.target)
             assert recipe is not None, node.target
             made = recipe(node, outs if several else outs[0], *convert(node.args),
                           **{name: convert(value) for name, value in node.kwargs.items()})
             for out, array in zip(outs, made if several else [made]):
-                if array is None:
+                if array is None or out is None:
                     continue
                 known = all(isinstance(n, int) for n in (*out.shape, *array.shape))
                 if array.dtype != out.dtype or (known and tuple(array.shape) != out.shape):
