@@ -4,7 +4,7 @@
     tests/python/torch_networks.py [NAME ...] [--published] [--device cuda] [--batch 32] [--autocast]
 
 Prints a row for each network: the share of operations that smelt calculates, forward and backward, kernels, and how far results and
-gradients are from eager torch in float32; under autocast (bf16), how far those of eager torch are as well. --published takes the sizes of the papers instead of small ones. Exit code 1: one is too far off.
+gradients are from eager torch in float32, without TF32; under autocast (bf16), how far those of eager torch are as well. --published takes the sizes of the papers instead of small ones. Exit code 1: one is too far off.
 """
 
 from __future__ import annotations
@@ -414,6 +414,7 @@ def measure(name: str, device: str = "cpu", published: bool = False, batch: int 
     torch.compiler.reset()
     reset()
     torch.manual_seed(0)
+    torch.backends.cudnn.allow_tf32 = False
     build, inputs_of = NETWORKS[name][2:] if published else NETWORKS[name][:2]
     module, inputs = build().to(device), [t.to(device) for t in inputs_of(batch)]
     state = {k: v.clone() for k, v in module.state_dict().items()}
