@@ -114,7 +114,10 @@ class Decisions {
   const std::pair<std::string, std::string>& why_apart(int a, int b) const {
     if (const auto* never = parts_.why_never(a, b)) return *never;
     const auto [known, fresh] = why_.try_emplace({a, b});
-    if (fresh)
+    if (fresh && parts_.are_slower_as_one_product(a, b))
+      known->second = {"products share the registers of a tile: as one kernel they are predicted to take longer",
+                       "nothing: two kernels take less time"};
+    else if (fresh)
       known->second = words_of(parts_.scheduled(parts_.describe(parts_.united(a, b), parts_.united_copies(a, b))));
     return known->second;
   }

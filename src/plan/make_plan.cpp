@@ -137,7 +137,7 @@ class Planner {
     if (a < 0 || parts_.too_long(a, b) || parts_.repeats_too_much(producer, consumer) ||
         parts_.groups().path_around(a, b))
       return false;
-    return !are_slower_as_one_product(a, b) && parts_.try_merge(a, b);
+    return !parts_.are_slower_as_one_product(a, b) && parts_.try_merge(a, b);
   }
 
   void merge_all() {
@@ -245,27 +245,9 @@ class Planner {
         if (parts_.groups().adjacent(a, b) || parts_.groups().adjacent(b, a) || parts_.groups().path_around(a, b) ||
             parts_.groups().path_around(b, a))
           continue;
-        if (!are_slower_as_one_product(a, b)) parts_.try_merge(a, b);
+        if (!parts_.are_slower_as_one_product(a, b)) parts_.try_merge(a, b);
       }
     }
-  }
-
-  // Products that share a factor also share the registers of a tile.
-  bool are_slower_as_one_product(int a, int b) const {
-    if (!parts_.has_product(a) || !parts_.has_product(b)) return false;
-    const auto first = us_of_product(parts_.describe_group(a)), second = us_of_product(parts_.describe_group(b));
-    if (!first || !second) return false;
-    const auto both = us_of_product(parts_.describe(parts_.united(a, b), parts_.united_copies(a, b)));
-    return both && *both > *first + *second;
-  }
-  // What it is predicted to take; nothing where it is no product.
-  std::optional<double> us_of_product(const FusionGroup& group) const {
-    const auto made = parts_.scheduled(group);
-    const auto* s = std::get_if<schedule::Schedule>(&made);
-    if (!s || !s->product) return std::nullopt;
-    Options options = parts_.options();
-    if (!options.target.gpu) options.target.threads = schedule::kThreadsOfACpu;
-    return schedule::predict(parts_.graph(), group, *s, options).us;
   }
 
   static constexpr size_t kManyGroups = 256;  // pairs are tried one by one
@@ -377,7 +359,7 @@ class Planner {
   }
 
   bool merge_with_copies(int a, int b) {
-    if (parts_.too_long(a, b) || are_slower_as_one_product(a, b)) return false;
+    if (parts_.too_long(a, b) || parts_.are_slower_as_one_product(a, b)) return false;
     std::set<NodeId> copies = parts_.united_copies(a, b);
     const std::vector<NodeId> both = parts_.united(a, b);
     const FusionGroup apart = parts_.describe(both, copies);

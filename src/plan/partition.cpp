@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedule/candidates.hpp"
 #include "schedule/cut.hpp"
 #include "schedule/operations.hpp"
 
@@ -210,6 +211,23 @@ bool Partition::too_deep(int a, int b) const {
 bool Partition::too_long(int a, int b) const {
   if (apart(a, b) || too_deep(a, b)) return true;
   return instructions_[static_cast<size_t>(a)] + instructions_[static_cast<size_t>(b)] > kMostInstructions;
+}
+
+bool Partition::are_slower_as_one_product(int a, int b) const {
+  if (!has_product(a) || !has_product(b)) return false;
+  const auto first = us_of_product(describe_group(a)), second = us_of_product(describe_group(b));
+  if (!first || !second) return false;
+  const auto both = us_of_product(describe(united(a, b), united_copies(a, b)));
+  return both && *both > *first + *second;
+}
+
+std::optional<double> Partition::us_of_product(const FusionGroup& group) const {
+  const auto made = scheduled(group);
+  const auto* s = std::get_if<schedule::Schedule>(&made);
+  if (!s || !s->product) return std::nullopt;
+  Options options = options_;
+  if (!options.target.gpu) options.target.threads = schedule::kThreadsOfACpu;
+  return schedule::predict(graph_, group, *s, options).us;
 }
 
 bool Partition::repeats_too_much(NodeId producer, NodeId consumer) const {

@@ -66,6 +66,9 @@ class Partition {
   // Whether it can be one kernel, and had better be.
   bool takes(const FusionGroup& group) const;
 
+  // Products that share a factor also share the registers of a tile.
+  bool are_slower_as_one_product(int a, int b) const;
+
   // The split that keeps these two groups apart, if there is one.
   const Split* apart(int a, int b) const;
   bool too_deep(int a, int b) const;
@@ -108,6 +111,8 @@ class Partition {
   // The two as one have been refused, and nothing has changed since.
   bool known_refusal(int a, int b) const;
   int64_t evaluations(NodeId id, int64_t elements) const;
+  // What it is predicted to take; nothing where it is no product.
+  std::optional<double> us_of_product(const FusionGroup& group) const;
   // All results of a call of the user's code are made at once. They have the same arguments, so
   // there is no path between them.
   void merge_results();

@@ -129,13 +129,14 @@ class Repeats {
     return us;
   }
 
-  // Whether it has the elements of a value of its own group, in a wider type: stored as they are
-  // they take less.
+  // Whether it has the elements of what is read or of a value of its own group, in a wider type:
+  // stored as they are they take less.
   bool widens(NodeId id) const {
     const Node& node = parts_.graph().at(id);
     if (node.kind != NodeKind::Cast || node.stops) return false;
     const NodeId from = behind_views(parts_.graph(), node.args[0]);
-    return size_of(node.dtype) > size_of(parts_.graph().at(from).dtype) && lives_with(from, id);
+    return size_of(node.dtype) > size_of(parts_.graph().at(from).dtype) &&
+           (parts_.graph().at(from).kind == NodeKind::Input || lives_with(from, id));
   }
 
   // What is repeated lives in the group of `id`.

@@ -31,6 +31,15 @@ TEST(Products, ManyOfOneArrayAreSeveralKernels) {
   }
 }
 
+// The cast of the array that all of them read is no value to be stored, whoever computes it.
+TEST(Products, OfHalvesStayOfHalves) {
+  for (const int count : {6, 7, 12})
+    for (const FusionGroup& group : make_plan(projections(count), for_gpu()).groups) {
+      EXPECT_EQ(group.schedule->product->units, DType::BF16) << count;
+      EXPECT_TRUE(std::all_of(group.inputs.begin(), group.inputs.end(), [](NodeId id) { return id <= 12; })) << count;
+    }
+}
+
 // Each thread would look for its element among all of the tables.
 TEST(Products, AFactorFromManyArraysIsStored) {
   std::string text = "input at: i64[64, 20]\n", parts;
