@@ -108,8 +108,8 @@ def convolution(node: Any, out: Any, x: Any, weight: Any, bias: Any, *how: Any) 
     return cast(made, out.dtype)
 
 
-def convolution_backward(node: Any, outs: Any, grad: Any, x: Any, weight: Any, bias_sizes: Any, *how: Any) -> Any:
-    *how, wanted = how
+def convolution_backward(node: Any, outs: Any, grad: Any, x: Any, weight: Any, bias_sizes: Any, *how_and_wanted: Any) -> Any:
+    *how, wanted = how_and_wanted
 
     def forward(arrays: list[Any]) -> list[Any]:
         x, weight, grad = arrays
