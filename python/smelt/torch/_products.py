@@ -149,7 +149,7 @@ def drops(node: Any) -> bool:
 
 
 def _attention_of(node: Any) -> str:
-    return str(node.target).rpartition(".")[0].removeprefix("aten._scaled_dot_product_")
+    return _name_of(node).removeprefix("_scaled_dot_product_")
 
 
 def _why_no_attention(node: Any) -> str:
@@ -166,15 +166,19 @@ _MATMUL = ("mm", "bmm", "mv", "dot", "vdot", "addmm", "addmv", "addbmm", "baddbm
 _OTHERS = ("_trilinear", "_scaled_mm", "_weight_int8pack_mm", "_grouped_mm", "linear")
 
 
+def _name_of(node: Any) -> str:
+    return str(node.target).rpartition(".")[0].removeprefix("aten.")
+
+
 def is_product(node: Any) -> bool:
     """Whether it is a matrix product, a convolution or attention, or has one inside."""
-    name = str(node.target).rpartition(".")[0].removeprefix("aten.")
+    name = _name_of(node)
     return name in _MATMUL or name in _OTHERS or name.startswith(("convolution", "_scaled_dot_product"))
 
 
 def why_no_product(node: Any, choice: str) -> str:
     """Why a product that smelt can calculate stays in torch; empty when it does not."""
-    name = str(node.target).rpartition(".")[0].removeprefix("aten.")
+    name = _name_of(node)
     if name.startswith("_scaled_dot_product") and (why := _why_no_attention(node)):
         return why
     if name.startswith("convolution") and not node.args[0].meta["val"].is_floating_point():
