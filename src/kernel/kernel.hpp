@@ -462,7 +462,11 @@ struct Fragment {
   int registers = -1;
   int pairs() const { return rows * columns / 2; }
   // Whether four warps have 64 rows and all columns, as for instructions of compute capability 9.0.
-  bool in_groups() const { return down * 16 == rows && down % 4 == 0 && columns % 64 == 0 && columns <= 256; }
+  bool in_groups() const { return down * 16 == rows && down % 4 == 0 && is_of_groups(columns, columns_along_inner); }
+  // Columns come in rows of 64 neighbours, or lie along the inner axis.
+  static constexpr bool is_of_groups(int64_t columns, bool along_inner) {
+    return columns % (along_inner ? 16 : 64) == 0 && columns >= 64 && columns <= 256;
+  }
 };
 
 // Two params of which the output may reuse the memory of the input (in_place.hpp).

@@ -70,45 +70,56 @@ void PointwiseLowering::merged() {
   add_phase(grid.extent(), std::move(body), work);
 }
 
+std::vector<Piece> PointwiseLowering::ranges_of_cut() const {
+  const std::vector<IntExpr>& starts = schedule_.cut->starts;
+  const IntExpr& extent = domain().axes[static_cast<size_t>(schedule_.cut->axis)].extent;
+  std::vector<Piece> ranges;
+  for (size_t r = 0; r < starts.size(); ++r)
+    ranges.push_back({starts[r], (r + 1 < starts.size() ? starts[r + 1] : extent) - starts[r]});
+  return ranges;
+}
+
+If PointwiseLowering::only_in_range(const Grid& grid, const IntExpr& first, Placement& placement) {
+  const IntExpr chunks = grid.extent();
+  const ExprId g = builder_.index(IntExpr::symbol(kGrid)), here = builder_.index(first);
+  If range;
+  range.condition = chunks.is(1)
+                        ? builder_.apply(Op::Eq, {g, here})
+                        : builder_.apply(Op::And, {builder_.apply(Op::Ge, {g, here}),
+                                                   builder_.apply(Op::Lt, {g, builder_.index(first + chunks)})});
+  Ranges outside;
+  evaluator_.enter(&range.body, &outside);
+  grid.decode(placement, evaluator_.as_index(builder_.apply(Op::Sub, {g, here}), chunks));
+  placement.ranges = evaluator_.ranges();
+  return range;
+}
+
 void PointwiseLowering::ranges() {
   const std::span<const Axis> axes = domain().axes;
   const auto along = static_cast<size_t>(schedule_.cut->axis);
-  const std::vector<IntExpr>& starts = schedule_.cut->starts;
   const IntExpr run = points_of(axes.subspan(along + 1)), tile = schedule_.tile;
   IntExpr total = 0, work = 1;
   std::vector<Stmt> body;
-  for (size_t r = 0; r < starts.size(); ++r) {
-    const IntExpr size = (r + 1 < starts.size() ? starts[r + 1] : axes[along].extent) - starts[r];
+  for (const Piece& piece : ranges_of_cut()) {
     // Ranges of few elements would leave most threads idle: those of all rows are one.
-    const auto elements_of_row = (size * run).constant();
+    const auto elements_of_row = (piece.length * run).constant();
     const size_t first = on_gpu() && elements_of_row && *elements_of_row < 2 * schedule_.tile ? 0 : along;
     std::vector<Axis> of_range(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
-    of_range[along - first].extent = size;
+    of_range[along - first].extent = piece.length;
     const IntExpr extent = points_of(of_range);
     Grid grid;
     for (const Axis& axis : axes.first(first)) grid.add(axis.var, axis.extent);
     grid.add_pieces(kChunk, extent, tile);
     work = max(work, extent.constant() ? min(tile, extent) : tile);
-    const IntExpr chunks = grid.extent();
-    const ExprId g = builder_.index(IntExpr::symbol(kGrid)), here = builder_.index(total);
-    If range;
-    range.condition = chunks.is(1)
-                          ? builder_.apply(Op::Eq, {g, here})
-                          : builder_.apply(Op::And, {builder_.apply(Op::Ge, {g, here}),
-                                                     builder_.apply(Op::Lt, {g, builder_.index(total + chunks)})});
-    Ranges outside;
-    evaluator_.enter(&range.body, &outside);
-    const IntExpr number = evaluator_.as_index(builder_.apply(Op::Sub, {g, here}), chunks);
     Placement placement;
-    grid.decode(placement, number);
-    placement.ranges = evaluator_.ranges();
+    If range = only_in_range(grid, total, placement);
     const Piece chunk = piece_at(placement, kChunk, extent, tile);
     placement.ranges[kLane] = {0, chunk.length - 1};
     placement.unravel(of_range, chunk.first + IntExpr::symbol(kLane));
-    placement.place(axes[along].var, starts[r] + placement.value_of.at(axes[along].var));
+    placement.place(axes[along].var, piece.first + placement.value_of.at(axes[along].var));
     range.body.push_back(vector(chunk.length, elements(placement)));
     body.push_back(std::move(range));
-    total = total + chunks;
+    total = total + grid.extent();
   }
   add_phase(total, std::move(body), work);
 }

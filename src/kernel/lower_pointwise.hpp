@@ -19,6 +19,9 @@ class PointwiseLowering : public Lowering {
   void phases() override;
   void merged();
   void ranges();
+  std::vector<Piece> ranges_of_cut() const;
+  // What iterations of the grid from `first` on do, which are these; gives places on it.
+  If only_in_range(const Grid& grid, const IntExpr& first, Placement& placement);
   // lower_interleaved.cpp
   struct Interleaved;
   std::vector<Stmt> through_scratch(const Placement& placement, const Placement& start, const IntExpr& points);

@@ -18,10 +18,12 @@
 
 namespace smelt::kernel {
 
-// A tile, or what there is of it at the end of an axis. `cut`: a whole one, of which what lies
-// beyond an end is left out, since positions in the rest would take divisions by its own sides.
+// A tile of a range of the columns, or what there is of it at the end. `cut`: a whole one, of which
+// what lies beyond an end is left out, since positions in the rest would take divisions by its own
+// sides.
 struct Tile {
-  Piece rows, columns;
+  Piece rows, columns;  // columns are counted from the first of the range on
+  Piece range;
   bool cut = false;
 };
 
@@ -87,19 +89,40 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
   const TilePass main_pass = pass(Symbol::loop("x"), tile.rows.length, tile.columns.length);
   reading.ranges = read_pass.ranges;
   reading.place(rows.var, tile.rows.first + read_pass.inner);
-  reading.place(columns.var, tile.columns.first + read_pass.outer);
+  reading.place(columns.var, tile.range.first + tile.columns.first + read_pass.outer);
   computing.ranges = main_pass.ranges;
   computing.place(rows.var, tile.rows.first + main_pass.outer);
-  computing.place(columns.var, tile.columns.first + main_pass.inner);
+  computing.place(columns.var, tile.range.first + tile.columns.first + main_pass.inner);
   const auto inside = [&](const Placement& at) {
     std::vector<schedule::Guard> guards;
     if (tile.cut)
-      for (const Axis* axis : {&rows, &columns}) guards.push_back({at.value_of.at(axis->var), axis->extent});
+      guards = {{at.value_of.at(rows.var), rows.extent},
+                {at.value_of.at(columns.var) - tile.range.first, tile.range.length}};
     return guards;
   };
   if (unit > 1) {
     reading.place(axes.back().var, read_pass.part);
     computing.place(axes.back().var, main_pass.part);
+  }
+  if (schedule_.turns_results) {
+    std::vector<Stmt> element, stores, copy;
+    const auto turned = [&](size_t o) { return Access{true, buffers[o].first, {main_pass.inner, main_pass.outer}}; };
+    const auto& outputs = domain().outputs;
+    evaluator_.enter(&element, &reading.ranges);
+    evaluator_.only_where(inside(reading));
+    for (size_t o = 0; o < outputs.size(); ++o)
+      stores.push_back(builder_.store({true, buffers[o].first, {read_pass.outer, read_pass.inner}},
+                                      evaluator_.value_to_store(outputs[o].base, reading.at(outputs[o].base_index))));
+    evaluator_.only_where(kNoExpr);
+    append(element, std::move(stores));
+    append(body, loops(Symbol::loop("y"), tile.columns.length, tile.rows.length, std::move(element)));
+    evaluator_.enter(&copy, &computing.ranges);
+    const ExprId mask = evaluator_.only_where(inside(computing));
+    for (size_t o = 0; o < outputs.size(); ++o)
+      copy.push_back(store_output(outputs[o], computing, builder_.load(turned(o)), mask));
+    evaluator_.only_where(kNoExpr);
+    append(body, loops(Symbol::loop("x"), tile.rows.length, tile.columns.length, std::move(copy)));
+    return body;
   }
   for (size_t r = 0; r < buffers.size(); ++r) {
     const schedule::Read& read = schedule_.staged[r];
@@ -137,24 +160,12 @@ void PointwiseLowering::tiles() {
   int64_t size = 8;
   for (const schedule::Read& read : schedule_.staged)
     size = std::min<int64_t>(size, size_of(graph_.at(read.node).dtype));
+  if (schedule_.turns_results)
+    for (const StoredOutput& o : domain().outputs) size = std::min<int64_t>(size, size_of(graph_.at(o.node).dtype));
   const auto side_of = [&](const Axis& axis) {
     return on_gpu() ? even_side(schedule_.tile, axis.extent, size * unit) : schedule_.tile;
   };
   const int64_t down = side_of(rows), across = side_of(columns);
-  Grid grid;
-  Placement placement;
-  for (const Axis& axis : axes)
-    if (&axis != &columns && &axis != &rows && (unit == 1 || &axis != &axes.back())) grid.add(axis.var, axis.extent);
-  const Symbol tr = Symbol::loop("tr"), tc = Symbol::loop("tc");
-  grid.add_pieces(tr, rows.extent, down);
-  grid.add_pieces(tc, columns.extent, across);
-  grid.decode(placement);
-  const Tile any{piece_at(placement, tr, rows.extent, down), piece_at(placement, tc, columns.extent, across)};
-  const Tile whole{{any.rows.first, down}, {any.columns.first, across}};
-  // A tile of an axis of unknown length may have one row.
-  const bool even = rows.extent.constant() && columns.extent.constant();
-  const Tile ending = even ? Tile{whole.rows, whole.columns, true} : any;
-
   std::vector<std::pair<int, int>> buffers;
   for (const schedule::Read& read : schedule_.staged) {
     const DType memory = graph_.at(read.node).dtype, t = on_gpu() ? memory : compute_type(memory);
@@ -162,20 +173,58 @@ void PointwiseLowering::tiles() {
     const int buffer = add_scratch(t, {across, turns ? down : schedule::staged_row(down, t, unit)});
     buffers.emplace_back(buffer, turns ? add_scratch(t, {across, down}) : -1);
   }
-  std::vector<Stmt> body;
-  if (!on_gpu() || (divides(down, rows.extent) && divides(across, columns.extent))) {
-    body = through_tile(any, placement, buffers);
-  } else {
+  if (schedule_.turns_results)
+    for (const StoredOutput& o : domain().outputs) {
+      const DType t = graph_.at(o.node).dtype;
+      buffers.emplace_back(add_scratch(t, {across, schedule::staged_row(down, t, unit)}), -1);
+    }
+  // The tiles of a range of the columns.
+  const Symbol tr = Symbol::loop("tr"), tc = Symbol::loop("tc");
+  const auto grid_of = [&](const IntExpr& length) {
+    Grid grid;
+    for (const Axis& axis : axes)
+      if (&axis != &columns && &axis != &rows && (unit == 1 || &axis != &axes.back())) grid.add(axis.var, axis.extent);
+    grid.add_pieces(tr, rows.extent, down);
+    grid.add_pieces(tc, length, across);
+    return grid;
+  };
+  const auto tiles_of = [&](const Placement& placement, const Piece& range) {
+    const Tile any{piece_at(placement, tr, rows.extent, down), piece_at(placement, tc, range.length, across), range};
+    const Tile whole{{any.rows.first, down}, {any.columns.first, across}, range};
+    // A tile of an axis of unknown length may have one row.
+    const bool even = rows.extent.constant() && range.length.constant();
+    const Tile ending = even ? Tile{whole.rows, whole.columns, range, true} : any;
+    if (!on_gpu() || (divides(down, rows.extent) && divides(across, range.length)))
+      return through_tile(any, placement, buffers);
     const auto fits = [&](const IntExpr& first, int64_t side, const IntExpr& extent) {
       return builder_.apply(Op::Le, {builder_.index(first + side), builder_.index(extent)});
     };
     const ExprId is_whole = builder_.apply(
-        Op::And, {fits(any.rows.first, down, rows.extent), fits(any.columns.first, across, columns.extent)});
+        Op::And, {fits(any.rows.first, down, rows.extent), fits(any.columns.first, across, range.length)});
     const ExprId is_cut = builder_.apply(Op::Not, {is_whole});
+    std::vector<Stmt> body;
     body.push_back(If{is_whole, through_tile(whole, placement, buffers)});
     body.push_back(If{is_cut, through_tile(ending, placement, buffers)});
+    return body;
+  };
+  if (!schedule_.cut) {
+    const Grid grid = grid_of(columns.extent);
+    Placement placement;
+    grid.decode(placement);
+    add_phase(grid.extent(), tiles_of(placement, {0, columns.extent}), down * across * unit);
+    return;
   }
-  add_phase(grid.extent(), std::move(body), down * across * unit);
+  IntExpr total = 0;
+  std::vector<Stmt> body;
+  for (const Piece& range : ranges_of_cut()) {
+    const Grid grid = grid_of(range.length);
+    Placement placement;
+    If made = only_in_range(grid, total, placement);
+    append(made.body, tiles_of(placement, range));
+    body.push_back(std::move(made));
+    total = total + grid.extent();
+  }
+  add_phase(total, std::move(body), down * across * unit);
 }
 
 }  // namespace smelt::kernel

@@ -69,7 +69,7 @@ std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
     case Strategy::Row: return propose_row(first, target);
     case Strategy::Column: return propose_column(first);
     case Strategy::Split: return propose_split(first);
-    case Strategy::Product: return propose_product(first);
+    case Strategy::Product: return propose_product(first, target);
     case Strategy::Chain: return propose_chain();
     case Strategy::Scatter:
     case Strategy::Custom:
@@ -104,9 +104,9 @@ std::optional<Tuning> tuning_of(const std::string& text) {
 }
 
 bool same_form(const Schedule& a, const Schedule& b) {
-  return a.team == b.team && a.workgroup == b.workgroup && a.lanes == b.lanes && a.unroll == b.unroll &&
-         a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns && a.rows == b.rows &&
-         a.flattened == b.flattened && a.flat_from == b.flat_from && a.pieces == b.pieces &&
+  return a.turns_results == b.turns_results && a.team == b.team && a.workgroup == b.workgroup && a.lanes == b.lanes &&
+         a.unroll == b.unroll && a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns &&
+         a.rows == b.rows && a.flattened == b.flattened && a.flat_from == b.flat_from && a.pieces == b.pieces &&
          a.narrow_axis == b.narrow_axis && along_rows(a) == along_rows(b) && a.strategy == b.strategy &&
          a.scatter == b.scatter && rows_of(a) == rows_of(b) && is_apart(a) == is_apart(b) &&
          (!a.stencil || a.resident == b.resident) && block_of(a) == block_of(b) && tile_of(a) == tile_of(b) &&

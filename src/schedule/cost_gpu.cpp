@@ -213,6 +213,10 @@ class GpuPrediction {
         const DType t = graph_.at(read.node).dtype;
         bytes += s_.tile * staged_row(s_.tile, t, s_.unit) * size_of(t);
       }
+      for (const Output& output : s_.domain.outputs) {
+        const DType t = graph_.at(output.node).dtype;
+        if (s_.turns_results) bytes += s_.tile * staged_row(s_.tile, t, 1) * size_of(t);
+      }
       return static_cast<double>(bytes);
     }
     if (!stays_on_chip()) return 0;
@@ -242,8 +246,9 @@ class GpuPrediction {
   // The bytes that one multiprocessor reads of an array that is the same for all rows, or of which
   // any place may be picked, if its first-level cache holds them.
   std::optional<double> near_bytes(const Read& read) const {
-    if (moves_along(s_.domain, read, false) && !reads_gathered(read.index)) return std::nullopt;
+    constexpr double kStays = 8 << 10;  // what streams past does not drive it out
     const double bytes = array_bytes(graph_, options_.sizes, read.node);
+    if (bytes > kStays && moves_along(s_.domain, read, false) && !reads_gathered(read.index)) return std::nullopt;
     const bool in_parts = s_.strategy == Strategy::Split && along_rows() && mentions(read.index, split_axis().var);
     const double held = in_parts ? bytes * std::min(1.0, resident_ / parts_of_rows()) : bytes;
     if (held + shared_bytes() * resident_ > static_cast<double>(facts_.shared_bytes)) return std::nullopt;
@@ -327,7 +332,7 @@ class GpuPrediction {
   // Elements that are not neighbours of a thread's other ones are stored one by one, and each is a
   // sector of its own where the next thread's is in another: nothing puts stores together.
   void count_store(const Output& output, double times) {
-    const bool staged = contains(s_.interleaved, output.node);
+    const bool staged = s_.turns_results || contains(s_.interleaved, output.node);
     count_access(output.node, output.store_index, times, staged, std::nullopt, false, 1);
     const double size = size_of(graph_.at(output.node).dtype),
                  apart = at_.step_along(output.node, output.store_index) * size;

@@ -13,7 +13,7 @@ double GpuAccesses::step_along(NodeId node, const Index& index) const {
   const auto along = [&](int axis) {
     return stride_of(graph_, s_.domain, sizes_, node, index, s_.domain.axes[static_cast<size_t>(axis)].var);
   };
-  const double step = along(s_.vector_axis);
+  const double step = std::min(along(s_.vector_axis), step_within_row(node, index));
   // Lanes that are more than a short axis go on along the one before it: on the average, with no
   // more than a sector from one element to the next.
   const double sector = double(kSector) / size_of(graph_.at(node).dtype),
@@ -24,6 +24,17 @@ double GpuAccesses::step_along(NodeId node, const Index& index) const {
   if (outer == 0 || step == 0 || outer == length * step) return step;
   const double jump = std::abs(outer - (length - 1) * step);
   return ((length - 1) * std::min(step, sector) + std::min(jump, sector)) / length;
+}
+
+// The most elements from a lane to the next, on the average, where lanes pick places of one row
+// alone: those of a warp are in its lines.
+double GpuAccesses::step_within_row(NodeId node, const Index& index) const {
+  constexpr double kWarp = 32;
+  const Axis& axis = s_.domain.axes[static_cast<size_t>(s_.vector_axis)];
+  const auto changes = [&](const IntExpr& i) { return symbols_behind(s_.domain, i.symbols()).count(axis.var) > 0; };
+  if (!reads_gathered(index) || std::any_of(index.begin(), index.end() - 1, changes)) return kAnywhere;
+  const int64_t row = graph_.at(node).shape.back().evaluate(sizes_);
+  return std::max(1.0, static_cast<double>(row) / (kWarp * std::max(1, s_.lanes)));
 }
 
 int64_t GpuAccesses::extent_of(Symbol window) const {

@@ -38,6 +38,7 @@ class GpuAccesses {
  private:
   const Graph& graph_;
   const Schedule& s_;
+  double step_within_row(NodeId node, const Index& index) const;
   int64_t extent_of(Symbol window) const;  // its elements along an axis
   IntExpr lane() const;                    // the variable of the vector axis, which there is
   // The place of an access, less the lanes' own variable, where neighbours follow each other.

@@ -26,9 +26,13 @@ constexpr double kThreads = 128, kLoad = 4.1, kSharedLoad = 2.5, kIssue = 4, kNo
 // More, where a multiprocessor has one workgroup: all of it waits at a barrier, and at the end of a
 // tile.
 constexpr double kAlone = 0.1, kAloneAtEnd = 4.6, kThreadTileLatency = 900;
-// What units of groups take longer: with 64 columns they wait for what they read of the rows, and a
-// group that is alone leaves them nothing to do while it waits, or adds up what they have made.
-constexpr double kNarrow = 1.1, kNarrowParts = 1.18, kAloneGroup = 1.15, kAloneAtBarriers = 1.12, kPromoted = 1.3;
+// What units of groups take longer: with few columns they wait for what they read of the rows, and
+// a group that is alone leaves them nothing to do while it waits, or adds up what they have made.
+constexpr double kNarrow = 1.1, kBetween = 1.15, kNarrowParts = 1.18, kAloneGroup = 1.15, kAloneAtBarriers = 1.12,
+                 kPromoted = 1.3;
+// What nothing hides of the memory that results take beside sums, while multiprocessors have few
+// tiles; and the waves in which these keep step.
+constexpr double kNotBehind = 0.9, kFewTiles = 2, kFewWaves = 6;
 constexpr double kCacheOfParts = 1.3;       // what factors in parts take of the second-level cache, against others
 constexpr int kBesideCopies = 72;           // registers of a thread
 constexpr double kStaged = 128, kSums = 5;  // bytes of factors, sums that are stored, in a cycle
@@ -83,9 +87,9 @@ class ProductCost {
     const double tiles = batch * ceil_ratio(rows, static_cast<double>(p_.tile_rows)) *
                          ceil_ratio(columns, static_cast<double>(p_.tile_columns)) * p_.split;
     const double parts = ceil_ratio(ceil_ratio(estimate(p_.inner), static_cast<double>(p_.tile_inner)), p_.split);
-    const double of_processor = std::max(1.0, ceil_ratio(tiles, facts_.processors));
     Cost cost;
     cost.resident_workgroups = resident();
+    const double of_processor = tiles_of_processor(tiles, cost.resident_workgroups);
     const double together = std::min<double>(cost.resident_workgroups, of_processor);
     const double work = work_of_part(together);
     const double part = p_.units ? std::max(work, latency() / together)
@@ -94,6 +98,7 @@ class ProductCost {
         p_.units ? sums_of_tile() / kSums + kTileLatency / together
                  : sums_of_tile() / kThreadSums * (1 + kAloneAtEnd / together) + kThreadTileLatency / together;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
+    if (p_.units) cost.issue_us += kNotBehind * us_behind_sums() * std::min(1.0, kFewTiles * together / of_processor);
     cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes *
                     (p_.units && p_.sums[0].in_parts() ? kCacheOfParts : 1);
     const double bytes = group_bytes(graph_, options_.sizes, group_);
@@ -117,6 +122,31 @@ class ProductCost {
   }
 
  private:
+  // Two workgroups that a multiprocessor begins together end together, and the next two take their
+  // places while others have none, until they have lost step.
+  double tiles_of_processor(double tiles, int resident) const {
+    if (!p_.units || resident != 2 || tiles <= facts_.processors || tiles > kFewWaves * 2 * facts_.processors)
+      return std::max(1.0, ceil_ratio(tiles, facts_.processors));
+    return 2 * ceil_ratio(tiles, 2.0 * facts_.processors);
+  }
+  // What is read for results beside their sums, and stored of them beyond halves.
+  double us_behind_sums() const {
+    double bytes = 0;
+    for (const NodeId id : group_.inputs)
+      if (!is_behind_factor(id)) bytes += array_bytes(graph_, options_.sizes, id);
+    if (p_.split == 1)
+      for (const NodeId id : group_.outputs) {
+        const double size = size_of(graph_.at(id).dtype);
+        bytes += array_bytes(graph_, options_.sizes, id) * std::max(0.0, size - 2) / size;
+      }
+    return bytes / facts_.memory_bytes;
+  }
+  bool is_behind_factor(NodeId input) const {
+    return std::any_of(p_.sums.begin(), p_.sums.end(), [&](const ProductSum& sum) {
+      const auto reads = [&](NodeId f) { return behind_factor(graph_, group_, f).inputs.count(input) > 0; };
+      return reads(sum.rows) || reads(sum.columns);
+    });
+  }
   double estimate(const std::vector<int>& axes) const { return static_cast<double>(estimate_of(s_.domain, axes)); }
   double sums() const { return static_cast<double>(p_.sums.size()); }
   double sums_of_tile() const { return static_cast<double>(p_.tile_rows * p_.tile_columns) * sums(); }
@@ -131,6 +161,7 @@ class ProductCost {
     for (const ProductSum& sum : p_.sums)
       multiplied += multiplications() / sums() * static_cast<double>(pairs_of_parts(sum).size());
     double multiplying = multiplied / kUnits * (groups() ? kUnitsOfGroups : kUnitsOfWarps);
+    if (groups() && p_.tile_columns > 64 && p_.tile_columns < 128) multiplying *= kBetween;
     if (groups() && p_.tile_columns == 64) multiplying *= p_.sums[0].in_parts() ? kNarrowParts : kNarrow;
     if (groups() && s_.workgroup * together <= 4 * kWarp) multiplying *= kAloneGroup;
     if (groups() && !p_.boxed && together < 2) multiplying *= kAloneAtBarriers;

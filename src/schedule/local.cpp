@@ -33,6 +33,19 @@ bool mentions(const Index& index, Symbol symbol) {
   return std::any_of(index.begin(), index.end(), [&](const IntExpr& i) { return i.mentions(symbol); });
 }
 
+std::set<Symbol> symbols_behind(const Domain& domain, std::vector<Symbol> waiting) {
+  std::set<Symbol> found;
+  while (!waiting.empty()) {
+    const Symbol symbol = waiting.back();
+    waiting.pop_back();
+    if (!found.insert(symbol).second) continue;
+    if (const auto picked = domain.gathers.find(symbol); picked != domain.gathers.end())
+      for (const IntExpr& i : picked->second)
+        for (const Symbol s : i.symbols()) waiting.push_back(s);
+  }
+  return found;
+}
+
 int64_t window_elements(const Domain& domain, const Index& index) {
   std::set<Symbol> windows;
   for (const IntExpr& i : index)

@@ -25,6 +25,8 @@ inline constexpr int64_t kMostWrittenOut = 32, kMostWrittenOutInside = 64;
 size_t first_written_out(const Graph& graph, const Node& reduce, int64_t around);
 
 bool mentions(const Index& index, Symbol symbol);
+// These symbols, and those of the indices at which places among them are read.
+std::set<Symbol> symbols_behind(const Domain& domain, std::vector<Symbol> symbols);
 // Whether an index goes through a window, and through how many elements at one point of the domain.
 bool reads_windows(const Index& index);
 int64_t window_elements(const Domain& domain, const Index& index);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 
 #include "base/check.hpp"
 #include "schedule/local.hpp"
@@ -151,6 +152,49 @@ void find_staged(const Graph& graph, Schedule& s) {
     s.across_axis = axis;
     s.staged.push_back(read);
   }
+}
+
+// The axis along which a read has neighbours, also where it picks them, or steps; -1: none.
+static int axis_of_neighbours(const Graph& graph, const Domain& domain, const Read& read) {
+  if (const int axis = contiguous_axis(graph, domain, read.node, read.index); axis >= 0) return axis;
+  const std::set<Symbol> along = symbols_behind(domain, read.index.back().symbols());
+  for (size_t d = domain.axes.size(); d-- > 0;)
+    if (along.count(domain.axes[d].var)) return static_cast<int>(d);
+  return -1;
+}
+
+static bool changes_along(const Domain& domain, const Read& read, const Axis& axis) {
+  return std::any_of(read.index.begin(), read.index.end(),
+                     [&](const IntExpr& i) { return symbols_behind(domain, i.symbols()).count(axis.var) > 0; });
+}
+
+void find_turned_results(const Graph& graph, const SizeBinding& sizes, bool joined, Schedule& s) {
+  constexpr int64_t kFewest = 8, kTimesAsMuch = 2, kInCaches = 64;  // elements for each of an array
+  constexpr size_t kMostOutputs = 2;
+  const Domain& domain = s.domain;
+  const int last = static_cast<int>(domain.axes.size()) - 1;
+  if (last < 1 || domain.axes.back().estimate < kFewest || domain.stores_components()) return;
+  if (domain.outputs.size() > kMostOutputs) return;
+  for (const Output& o : domain.outputs)
+    if (contiguous_axis(graph, domain, o.node, o.store_index) != last) return;
+  std::vector<int64_t> bytes(domain.axes.size(), 0), staged(domain.axes.size(), 0);  // of a point, by axis
+  for (const Read& read : domain.reads) {
+    if (element_count(evaluate(graph.at(read.node).shape, sizes)) * kInCaches <= domain.estimate(false)) continue;
+    if (!changes_along(domain, read, domain.axes.back())) continue;
+    const int axis = axis_of_neighbours(graph, domain, read);
+    if (axis < 0 || domain.axes[static_cast<size_t>(axis)].estimate < kFewest) continue;
+    const int64_t read_bytes = window_elements(domain, read.index) * size_of(graph.at(read.node).dtype);
+    bytes[static_cast<size_t>(axis)] += read_bytes;
+    const bool is_staged = std::any_of(s.staged.begin(), s.staged.end(),
+                                       [&](const Read& r) { return r.node == read.node && r.index == read.index; });
+    if (is_staged) staged[static_cast<size_t>(axis)] += read_bytes;
+  }
+  const auto most = static_cast<size_t>(std::max_element(bytes.begin(), bytes.end() - 1) - bytes.begin());
+  if (bytes[most] == 0 || bytes[most] < kTimesAsMuch * bytes.back()) return;
+  if (!joined && staged[most] == bytes[most]) return;
+  s.staged.clear();
+  s.across_axis = static_cast<int>(most);
+  s.turns_results = true;
 }
 
 void find_staged_units(const Graph& graph, Schedule& s) {

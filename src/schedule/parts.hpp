@@ -91,6 +91,11 @@ void find_staged(const Graph& graph, Schedule& s);
 // axes before it change places: units of a few bytes are turned, each as a whole.
 void find_staged_units(const Graph& graph, Schedule& s);
 
+// For a GPU, where reads that begin anywhere have neighbours along another axis than the lanes, as
+// what is picked, padded, or joined along the lanes: results are computed along that one, and
+// turned in scratch.
+void find_turned_results(const Graph& graph, const SizeBinding& sizes, bool joined, Schedule& s);
+
 // Tiled: the axis along which outputs are contiguous, by elements or by units.
 inline size_t tiled_columns(const Schedule& s) { return s.domain.axes.size() - (s.unit > 1 ? 2 : 1); }
 

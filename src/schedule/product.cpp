@@ -368,6 +368,7 @@ Behind behind_factor(const Graph& graph, const Group& group, NodeId factor) {
     if (node.kind == NodeKind::Constant) continue;
     if (has(group.inputs, id) || (!has(group.nodes, id) && !is_view(node.kind))) {
       ++all.arrays;
+      all.inputs.insert(id);
       continue;
     }
     all.operations += cost_of(node), all.gathers |= node.kind == NodeKind::Gather;

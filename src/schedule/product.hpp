@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -130,6 +131,7 @@ bool is_computed(const Graph& graph, const Group& group, NodeId factor);
 struct Behind {
   double arrays = 0, operations = 0;
   bool gathers = false;
+  std::set<NodeId> inputs;
 };
 Behind behind_factor(const Graph& graph, const Group& group, NodeId factor);
 

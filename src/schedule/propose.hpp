@@ -18,7 +18,7 @@ std::vector<Tuning> propose_stencil(const Schedule& first);
 // propose_reduction.cpp
 std::vector<Tuning> propose_row(const Schedule& first, const Target& target);
 std::vector<Tuning> propose_split(const Schedule& first);
-std::vector<Tuning> propose_product(const Schedule& first);
+std::vector<Tuning> propose_product(const Schedule& first, const Target& target);
 std::vector<Tuning> propose_chain();
 std::vector<Tuning> propose_column(const Schedule& first);
 

@@ -201,7 +201,10 @@ static void share_workgroups(Schedule& s, const Target& target) {
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& group, const Options& options) {
   auto made = choose(graph, group, options);
   if (auto* s = std::get_if<Schedule>(&made)) {
-    if (s->unprofitable.empty()) s->unprofitable = repeats_too_much(graph, group, *s, options);
+    if (s->unprofitable.empty()) {
+      s->unprofitable = repeats_too_much(graph, group, *s, options);
+      s->repeats = !s->unprofitable.empty();
+    }
     if (s->unprofitable.empty() && s->product) s->unprofitable = why_stored_before(graph, group, *s->product);
     if (!options.target.gpu) s->cache_bytes = options.target.l3_bytes;
     if (options.target.plain) alone_in_workgroups(*s);

@@ -33,14 +33,15 @@ struct Schedule {
   bool flattened = false;  // Pointwise, Column on a GPU: several kept axes as one vector axis, indices by division
   int flat_from = 0;       // Pointwise, flattened: the first of those axes; those before it are loops
   bool pieces = false;     // Pointwise: a short last axis is a vector, and the axis before it a loop
-  int across_axis = -1;    // Tiled: the axis along which the reads of `staged` are contiguous
+  int across_axis = -1;    // Tiled: the axis along which the reads of `staged`, or most reads, are contiguous
   int narrow_axis = -1;    // Split: the reduced axis after which a few columns lie; `tile` is then what one step takes
   std::optional<Cut> cut;  // Pointwise: the loops go over ranges of an axis, one array of a concat each
   std::optional<Blocking> blocking;  // Pointwise on a GPU: each thread has a block of results of local reductions
   // Pointwise on a GPU: outputs with several neighbours for each point. They go through scratch, so
   // that they are stored as words.
   std::vector<NodeId> interleaved;
-  std::vector<Read> staged;  // Tiled: what is read across the vector axis, and goes through scratch tile by tile
+  std::vector<Read> staged;    // Tiled: what is read across the vector axis, and goes through scratch tile by tile
+  bool turns_results = false;  // Tiled on a GPU: what is stored goes through scratch, computed along `across_axis`
   int64_t unit =
       1;  // Tiled: elements that stay together, as the channels of a pixel do: the extent of the last axis, or 1
   int lanes = 1;           // elements of one vector step
@@ -65,6 +66,7 @@ struct Schedule {
   std::optional<Product> product;  // Product
   std::optional<Chain> chain;      // Chain
   std::string unprofitable;        // why several kernels would be faster; empty when they would not
+  bool repeats = false;            // that is since values are computed again, at several indices
   std::string note;                // one line for people
 };
 

@@ -175,10 +175,12 @@ int64_t side_of_tiles(const Graph& graph, const Schedule& s) {
 }
 
 // Neighbours of a tile that a thread reads, and stores, as one word of 4 bytes.
-int lanes_of_tiles(const Graph& graph, const Schedule& s) {
+int lanes_of_tiles(const Graph& graph, const SizeBinding& sizes, const Schedule& s) {
+  constexpr int64_t kInCaches = 64;  // points for each element
   int largest = 1;
   for (const Read& r : s.domain.reads)
-    if (contiguous_axis(graph, s.domain, r.node, r.index) >= 0)
+    if (contiguous_axis(graph, s.domain, r.node, r.index) >= 0 &&
+        element_count(evaluate(graph.at(r.node).shape, sizes)) * kInCaches > s.domain.estimate(false))
       largest = std::max(largest, size_of(graph.at(r.node).dtype));
   for (const Output& o : s.domain.outputs) largest = std::max(largest, size_of(graph.at(o.node).dtype));
   // Units of a power of two are words themselves.
@@ -188,6 +190,38 @@ int lanes_of_tiles(const Graph& graph, const Schedule& s) {
                 columns = s.domain.axes[tiled_columns(s)].extent * s.unit;
   while (lanes > 1 && !(may_divide(lanes, rows) && may_divide(lanes, columns))) lanes /= 2;
   return lanes;
+}
+
+bool joins_along_last(const std::optional<Cut>& cut, const Domain& domain) {
+  return cut && cut->axis + 1 == static_cast<int>(domain.axes.size());
+}
+
+// Whether results are computed along another axis than they are stored along.
+bool turns_results(const Graph& graph, const Domain& domain, const SizeBinding& sizes, const std::optional<Cut>& cut) {
+  Schedule s;
+  s.domain = domain;
+  find_staged(graph, s);
+  find_turned_results(graph, sizes, joins_along_last(cut, domain), s);
+  return s.turns_results;
+}
+
+// Tiles of such results.
+void take_turned_results(const Graph& graph, const Tuning& tuning, Schedule& s) {
+  constexpr int kElements = 8;  // of a thread at a time
+  const std::vector<Axis>& axes = s.domain.axes;
+  int largest = 1;
+  for (const Output& o : s.domain.outputs) largest = std::max(largest, size_of(graph.at(o.node).dtype));
+  s.strategy = Strategy::Tiled;
+  s.flattened = false;
+  s.vector_axis = s.across_axis;
+  s.tile = tuning.lanes ? tuning.lanes : largest < 8 ? kTile : kTile / 2;
+  s.lanes = std::max(1, 4 / largest);
+  while (s.lanes > 1 && !(may_divide(s.lanes, axes[static_cast<size_t>(s.across_axis)].extent) &&
+                          may_divide(s.lanes, axes.back().extent)))
+    s.lanes /= 2;
+  s.unroll = std::max(1, (tuning.unroll ? tuning.unroll : kElements) / s.lanes);
+  s.note = fmt::format("tiles of {0} x {0}, computed along {1} and stored along {2}", s.tile,
+                       axes[static_cast<size_t>(s.across_axis)].extent.str(), axes.back().extent.str());
 }
 
 // All points as they are: the last axis along the lanes.
@@ -271,7 +305,8 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   const std::optional<int> whole = axis_of_thread(graph, domain, options);
   if (whole) write_out(graph, *whole, domain);
   auto cut = find_cut(graph, group, domain, options.sizes);
-  if (cut && join_ranges(graph, *cut, options.sizes, domain)) cut = find_cut(graph, group, domain, options.sizes);
+  const bool joins = cut && !turns_results(graph, domain, options.sizes, cut);
+  if (joins && join_ranges(graph, *cut, options.sizes, domain)) cut = find_cut(graph, group, domain, options.sizes);
   if (cut && parts_sectors(graph, domain, *cut, options.sizes)) cut.reset();
   Schedule s = along_last(graph, std::move(domain));
   s.strategy = Strategy::Pointwise;
@@ -310,11 +345,16 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
                        s.unroll, s.lanes, whole ? ", each with the whole of a short axis" : "");
   find_staged(graph, s);
   if (s.across_axis < 0) find_staged_units(graph, s);
-  if (s.across_axis >= 0) {
+  if (s.unit == 1 && !options.tuning.rings)
+    find_turned_results(graph, options.sizes, joins_along_last(cut, s.domain), s);
+  if (s.turns_results) {
+    take_turned_results(graph, options.tuning, s);
+    if (joins_along_last(cut, s.domain)) take_cut(s, std::move(cut));
+  } else if (s.across_axis >= 0) {
     s.strategy = Strategy::Tiled;
     s.flattened = false;
     s.tile = side_of_tiles(graph, s);
-    s.lanes = lanes_of_tiles(graph, s);
+    s.lanes = lanes_of_tiles(graph, options.sizes, s);
     s.unroll =
         static_cast<int>(std::max<int64_t>(1, (options.tuning.unroll ? options.tuning.unroll : 16) * s.unit / s.lanes));
     if (options.tuning.lanes) s.tile = options.tuning.lanes;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <limits>
 #include <tuple>
@@ -14,6 +15,10 @@
 
 namespace smelt::schedule {
 namespace {
+
+struct Extents {
+  int64_t batch, rows, columns;
+};
 
 constexpr int64_t kPartsOfASplit = 4;  // at least
 // Parts that the inner axes are split in wherever they are long, and more of them where a
@@ -78,10 +83,33 @@ void add_tiles_of_parts(std::vector<Tuning>& tunings) {
     }
 }
 
+// Tiles whose columns are as many as it takes for all multiprocessors to have the same number of
+// tiles: of 2048 x 1152 sums, 128 of them have 128 x 144.
+void add_tiles_of_whole_waves(std::vector<Tuning>& tunings, const Extents& all, int64_t processors) {
+  constexpr int64_t kRows = 128, kStep = 16, kFewest = 80, kMost = 256, kMostWaves = 8;
+  constexpr size_t kMostWidths = 2;
+  const int64_t down = all.batch * steps_of(all.rows, kRows);
+  std::map<int64_t, int64_t> widths;  // by the columns that a multiprocessor multiplies
+  for (int64_t waves = 1; waves <= kMostWaves; ++waves) {
+    const int64_t across = waves * processors / down;
+    if (across == 0) continue;
+    const int64_t columns = steps_of(steps_of(all.columns, across), kStep) * kStep;
+    if (columns >= kFewest && columns <= kMost && columns % 128 != 0) widths.emplace(waves * columns, columns);
+  }
+  while (widths.size() > kMostWidths) widths.erase(std::prev(widths.end()));
+  for (const auto& [work, columns] : widths)
+    for (const bool packed : {false, true}) {
+      Tuning tuning;
+      tuning.tile = kRows, tuning.lanes = static_cast<int>(columns), tuning.unroll = 64, tuning.cluster = 1;
+      tuning.rings = packed;
+      tunings.push_back(tuning);
+    }
+}
+
 // A tuning's tile and lanes are the rows and columns of a tile here, its unroll what is staged at a
 // time, its cluster the workgroups that have parts of a tile; its rings are packed factors. Without
 // matrix units its threads are those of a tile, or 0 where factors are in parts.
-std::vector<Tuning> proposed_tiles(bool units, bool parts, int64_t all_rows, int64_t all_columns) {
+std::vector<Tuning> proposed_tiles(bool units, bool parts, const Extents& all, const Target& target) {
   std::vector<Tuning> tunings;
   const std::vector<int> inner = units ? std::vector<int>{64, 32} : std::vector<int>{16, 8};
   for (const auto& [rows, columns] : {std::pair{128, 256},
@@ -109,21 +137,25 @@ std::vector<Tuning> proposed_tiles(bool units, bool parts, int64_t all_rows, int
         tuning.rings = split < 0;
         tunings.push_back(tuning);
       }
-  if (!units) add_tiles_of_short_sides(tunings, all_rows, all_columns);
+  if (units && target.compute == 90) add_tiles_of_whole_waves(tunings, all, target.threads);
+  if (!units) add_tiles_of_short_sides(tunings, all.rows, all.columns);
   if (parts) add_tiles_of_parts(tunings);
   return tunings;
 }
 
 // Whether groups of four warps multiply, each 64 rows and all columns.
 bool has_groups(const Product& p, const Target& target) {
-  return target.compute == 90 && p.tile_rows % 64 == 0 && p.tile_columns % 64 == 0;
+  return target.compute == 90 && p.tile_rows % 64 == 0 && p.tile_columns >= 64 &&
+         p.tile_columns % (p.columns_along_inner ? 16 : 64) == 0;
 }
 
-// Whether registers hold the sums of two workgroups.
+// Whether registers hold the sums of two workgroups: each quarter of a multiprocessor deals its own
+// to whole warps in steps of 8.
 bool holds_two(const Product& p, int threads) {
-  constexpr int64_t kRegisters = 65536;
+  constexpr int64_t kOfQuarter = 16384, kQuarters = 4, kStep = 8;
   const int64_t sums = p.tile_rows * p.tile_columns * held_sums(p) / threads;
-  return 2 * (sums + kBesideSums) * (threads + kWarp) <= kRegisters;
+  const int64_t warps = 2 * (threads / kWarp + 1);
+  return sums + kBesideSums <= kOfQuarter / steps_of(warps, kQuarters) / kWarp / kStep * kStep;
 }
 
 // Parts of the factors that a workgroup has on chip. Where multiprocessors have several workgroups
@@ -273,7 +305,9 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   Schedule s;
   s.strategy = Strategy::Product;
   s.domain = domain;
+  const bool usual = std::has_single_bit(static_cast<uint64_t>(p.tile_rows * p.tile_columns));
   if (p.units) {
+    if (!usual && !has_groups(p, target)) return std::nullopt;
     const auto comes = [&](NodeId factor) {
       return std::find(p.packed.begin(), p.packed.end(), factor) != p.packed.end() ||
              comes_in_boxes(graph, group, sizes, factor, *p.units);
@@ -339,7 +373,8 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   std::optional<Schedule> best;
   double least = 0;
   for (const Tuning& proposed :
-       proposed_tiles(found->product.units.has_value(), is_in_parts(found->product), found->rows, found->columns)) {
+       proposed_tiles(found->product.units.has_value(), is_in_parts(found->product),
+                      {estimate_of(domain, found->product.batch), found->rows, found->columns}, target)) {
     auto made = in_tiles(graph, group, *found, domain, options, proposed);
     if (!made) continue;
     // Where memory is the limit of many, the one that leaves most of the rest.
@@ -350,11 +385,11 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   return best;
 }
 
-std::vector<Tuning> propose_product(const Schedule& first) {
+std::vector<Tuning> propose_product(const Schedule& first, const Target& target) {
   const Product& p = *first.product;
   const bool parts = is_in_parts(p);
-  return proposed_tiles(p.units && !parts, parts, estimate_of(first.domain, p.rows),
-                        estimate_of(first.domain, p.columns));
+  const auto all = [&](const std::vector<int>& axes) { return estimate_of(first.domain, axes); };
+  return proposed_tiles(p.units && !parts, parts, {all(p.batch), all(p.rows), all(p.columns)}, target);
 }
 
 }  // namespace smelt::schedule

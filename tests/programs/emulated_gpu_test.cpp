@@ -300,6 +300,31 @@ TEST_F(EmulatedGpu, TilesOfNarrowElements) {
         {noise(DType::U8, {70, 134}, 1), noise(DType::F32, {134, 70}, 2)});
 }
 
+// Results that are stored across what they read, which begins anywhere: picked, padded, joined and
+// pooled; whole tiles and their ends, one range after another.
+TEST_F(EmulatedGpu, ResultsThatAreTurned) {
+  for (const auto& [h, w, c] : {std::tuple<int64_t, int64_t, int64_t>{5, 130, 70}, {3, 64, 128}, {2, 33, 9}})
+    for (const DType t : {DType::F32, DType::BF16, DType::F64, DType::U8}) {
+      const std::string inputs = fmt::format("input x: {0}[2, {1}, {2}, {3}]\ninput y: {0}[2, {4}, {2}, {3}]\n",
+                                             name_of(t), c, h, w, c / 2 + 3);
+      const Tensor x = special_noise(t, {2, c, h, w}, 1), y = special_noise(t, {2, c / 2 + 3, h, w}, 2);
+      for (const char* last :
+           {"permute(concat((x, -y), axis=1), (0, 2, 3, 1))",
+            "permute(take(x, i32(floor(f32(arange(W)) * 0.7)), axis=3) + x, (0, 2, 3, 1))",
+            "permute(pad(concat((x + 1, y), axis=1), ((0, 0), (0, 0), (1, 1), (2, 1))), (0, 2, 3, 1)) * 2",
+            "permute(max_pool(x, (2, 2)), (0, 2, 3, 1)), max(y)"}) {
+        std::string program = inputs + "return " + last + "\n";
+        if (const size_t at = program.find('W'); at != std::string::npos) program.replace(at, 1, std::to_string(w));
+        check(program, {x, y});
+      }
+    }
+  const Graph graph = lang::parse_program(
+      "input x: bf16[4, 64, 64, 256]\ninput y: bf16[4, 64, 64, 256]\n"
+      "return permute(concat((take(x, i32(floor(f32(arange(256)) * 0.3)), axis=3), -y), axis=1), (0, 2, 3, 1))\n",
+      "turned.smelt");
+  EXPECT_TRUE(compile(graph, gpu_.machine, {}).plan().groups[0].schedule->turns_results);
+}
+
 // A thread has all of a short row, read as one word where it is one.
 TEST_F(EmulatedGpu, RowsOfFewElements) {
   for (const int64_t n : {2, 3, 4, 7, 8})

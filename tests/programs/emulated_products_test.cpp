@@ -207,6 +207,42 @@ TEST_F(EmulatedHopper, ProductsOfHalves) {
   check("input a: bf16[130, 520]\ninput b: bf16[520, 264]\nreturn relu(a @ b), a.T\n", {a, b});
 }
 
+class EmulatedWaves : public EmulatedHopper {
+ protected:
+  int processors() const override { return 132; }
+};
+
+// Tiles of as many columns as it takes for all multiprocessors to have the same number of tiles:
+// whole ones and their ends, stored by 16 bytes and one by one.
+TEST_F(EmulatedWaves, ProductsOfHalves) {
+  struct Case {
+    int64_t rows, columns, tile_columns;
+  };
+  for (const auto& [rows, columns, tile] :
+       {Case{2048, 1152, 144}, {4096, 768, 192}, {8192, 192, 96}, {16000, 176, 176}})
+    for (const char* last : {"a @ b.T", "f32(a @ b.T) + c", "relu(a @ bf16(f).T)"}) {
+      const std::string program = fmt::format(
+          "input a: bf16[M, K]\ninput b: bf16[N, K]\ninput c: f32[M, N]\ninput f: f32[N, K]\nreturn {}\n", last);
+      CompileOptions options;
+      options.sizes = {{"M"_size, rows}, {"N"_size, columns}, {"K"_size, 4096}};
+      const Executable made = compile(lang::parse_program(program, "waves.smelt"), gpu_.machine, options);
+      EXPECT_TRUE(std::any_of(made.plan().groups.begin(), made.plan().groups.end(),
+                              [&](const auto& group) {
+                                return group.schedule && group.schedule->product &&
+                                       group.schedule->product->tile_columns == tile;
+                              }))
+          << program << columns;
+      std::vector<std::vector<Tensor>> keep;
+      std::vector<std::vector<TensorView>> calls;
+      for (const auto& [m, k, n] :
+           {std::tuple<int64_t, int64_t, int64_t>{130, 72, 300}, {256, 64, 288}, {65, 67, 97}, {1, 1, 1}})
+        keep.push_back({noise(DType::BF16, {m, k}, 1), noise(DType::BF16, {n, k}, 2), noise(DType::F32, {m, n}, 3),
+                        noise(DType::F32, {n, k}, 4)});
+      for (const auto& k : keep) calls.push_back({k[0], k[1], k[2], k[3]});
+      check_calls(program, calls, options.sizes);
+    }
+}
+
 // A size that is open along the axis in which an array lies: groups are copied at once where it is
 // a multiple of them.
 TEST_F(EmulatedProducts, CopiesOfOpenSizes) {
