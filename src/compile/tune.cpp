@@ -72,11 +72,23 @@ void take(Executable::State& state, size_t group, const schedule::Candidate& oth
   add_reason(planned, why);
 }
 
+// The schedule that the first of some groups took since the plan, of another of them: it names its
+// own nodes.
+static std::shared_ptr<const schedule::Schedule> scheduled_as(const Executable::State& state,
+                                                              const plan::FusionGroup& group,
+                                                              const plan::FusionGroup& first) {
+  plan::Options options = state.target;
+  options.tuning = first.tuning;
+  auto made = schedule::make_schedule(state.graph, group, options);
+  auto* own = std::get_if<schedule::Schedule>(&made);
+  return own ? std::make_shared<const schedule::Schedule>(std::move(*own)) : first.schedule;
+}
+
 void share_schedules(Executable::State& state) {
   for (size_t k = 0; k < state.alike.size(); ++k) {
     const plan::FusionGroup& from = state.plan.groups[state.alike[k]];
     plan::FusionGroup& to = state.plan.groups[k];
-    to.schedule = from.schedule;
+    if (!(to.tuning == from.tuning)) to.schedule = scheduled_as(state, to, from);
     to.tuning = from.tuning;
     to.rebuilt = from.rebuilt;
     to.untuned = from.untuned;

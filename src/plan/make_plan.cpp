@@ -208,7 +208,7 @@ class Planner {
         before = parts_.members(a).size();
         const int b = only_reader(a);
         if (b < 0 || parts_.too_long(a, b) || parts_.groups().path_around(a, b)) continue;
-        if (!parts_.repeats_too_much(a) && parts_.try_merge(a, b)) changed = true;
+        if (parts_.repeats_too_much(a) ? parts_.try_merge_for_less(a, b) : parts_.try_merge(a, b)) changed = true;
       }
     }
   }
@@ -447,7 +447,14 @@ Plan make_plan(const Graph& graph, const Options& options) {
     if (!compares || plans == kMostPlans) return plan;
     std::vector<Split> splits = splits_that_pay(planner.parts(), plan.groups);
     if (splits.empty()) return plan;
-    std::move(splits.begin(), splits.end(), std::back_inserter(cut.splits));
+    for (Split& split : splits) {
+      // A cut that moves takes the place of the one before.
+      std::erase_if(cut.splits, [&](const Split& old) {
+        return old.spilled_bytes == 0 &&
+               std::all_of(old.nodes.begin(), old.nodes.end(), [&](NodeId id) { return contains(split.nodes, id); });
+      });
+      cut.splits.push_back(std::move(split));
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include "schedule/candidates.hpp"
 #include "schedule/cut.hpp"
 #include "schedule/operations.hpp"
+#include "schedule/target_facts.hpp"
 
 namespace smelt::plan {
 
@@ -147,7 +148,9 @@ bool Partition::try_merge(int from, int into) {
   const FusionGroup apart = describe(both);
   const auto found = scheduled(apart);
   const auto* schedule = std::get_if<schedule::Schedule>(&found);
-  if (!schedule || !stands_as_one(apart, both) || !schedule->unprofitable.empty()) {
+  const bool pays = schedule && (schedule->unprofitable.empty() ||
+                                 (schedule->repeats && is_less_as_one(from, into, apart, *schedule)));
+  if (!pays || !stands_as_one(apart, both)) {
     // What is computed too often stays so in larger groups.
     const bool for_good = schedule ? !schedule->unprofitable.empty() : std::get<schedule::Refusal>(found).too_long;
     refused_[pair_of(groups_.core(from), groups_.core(into))] =
@@ -155,11 +158,52 @@ bool Partition::try_merge(int from, int into) {
     if (for_good) reasons_[pair_of(groups_.core(from), groups_.core(into))] = words_of(found);
     return false;
   }
+  merge_as(*schedule, from, into);
+  return true;
+}
+
+bool Partition::is_rare(int g) const {
+  constexpr int64_t kTimesAsMany = 64;
+  return std::any_of(members(g).begin(), members(g).end(), [&](NodeId id) {
+    return std::any_of(consumers(id).begin(), consumers(id).end(), [&](NodeId c) {
+      return group_of(c) != g && edges_.elements[static_cast<size_t>(id)] * kTimesAsMany < reach(c);
+    });
+  });
+}
+
+bool Partition::try_merge_for_less(int from, int into) {
+  if (is_rare(from)) return false;  // the model does not know all that this costs
+  const std::vector<NodeId> both = united(from, into);
+  const FusionGroup apart = describe(both);
+  const auto made = scheduled(apart);
+  const auto* schedule = std::get_if<schedule::Schedule>(&made);
+  if (!schedule || !is_less_as_one(from, into, apart, *schedule) || !stands_as_one(apart, both)) return false;
+  merge_as(*schedule, from, into);
+  return true;
+}
+
+void Partition::merge_as(const schedule::Schedule& schedule, int from, int into) {
   merge(from, into);
   still_[static_cast<size_t>(into)] = false;
   for (const NodeId id : members(into)) here_[static_cast<size_t>(id)] = false;
-  for (const NodeId id : schedule->domain.here) here_[static_cast<size_t>(id)] = true;
-  return true;
+  for (const NodeId id : schedule.domain.here) here_[static_cast<size_t>(id)] = true;
+}
+
+bool Partition::is_less_as_one(int a, int b, const FusionGroup& both, const schedule::Schedule& schedule) const {
+  // Models of much that is computed again err, and what is stored between two kernels must count.
+  constexpr double kLess = 0.8, kOfStoring = 0.1;  // of the time of two
+  if (!options_.target.gpu || options_.target.plain) return false;
+  double apart = 0, between = 0;
+  for (const NodeId id : describe_group(a).outputs) between += 2 * static_cast<double>(edges_.bytes(graph_, id));
+  for (const int g : {a, b}) {
+    const FusionGroup group = describe_group(g);
+    const auto made = scheduled(group);
+    const auto* own = std::get_if<schedule::Schedule>(&made);
+    if (!own) return false;
+    apart += schedule::predict(graph_, group, *own, options_).us;
+  }
+  if (between / schedule::facts_of(options_.target).memory_bytes < kOfStoring * apart) return false;
+  return schedule::predict(graph_, both, schedule, options_).us <= kLess * apart;
 }
 
 std::pair<std::string, std::string> words_of(const std::variant<schedule::Schedule, schedule::Refusal>& made) {
@@ -214,11 +258,12 @@ bool Partition::too_long(int a, int b) const {
 }
 
 bool Partition::are_slower_as_one_product(int a, int b) const {
+  constexpr double kClearly = 1.1;
   if (!has_product(a) || !has_product(b)) return false;
   const auto first = us_of_product(describe_group(a)), second = us_of_product(describe_group(b));
   if (!first || !second) return false;
   const auto both = us_of_product(describe(united(a, b), united_copies(a, b)));
-  return both && *both > *first + *second;
+  return both && *both > kClearly * (*first + *second);
 }
 
 std::optional<double> Partition::us_of_product(const FusionGroup& group) const {

@@ -59,6 +59,8 @@ class Partition {
   void apply(const Step& step);
   // Merges them if they can be one kernel, and had better be.
   bool try_merge(int from, int into);
+  // The same where values are computed again: if that is predicted to take less.
+  bool try_merge_for_less(int from, int into);
   // The two would compute too much again, and so would all that is larger.
   bool never_one(int a, int b) const;
   // Why the two were refused, and a remedy, where larger groups would be too.
@@ -108,6 +110,11 @@ class Partition {
   // Whether a copy of `c` finds `id` in memory: one of a group that is not among those `inside`,
   // which may be several that would be one.
   bool read_by_copy(NodeId c, NodeId id, const std::set<NodeId>& inside) const;
+  // Whether others read one of its values for far more elements than it has.
+  bool is_rare(int g) const;
+  void merge_as(const schedule::Schedule& schedule, int from, int into);
+  // Whether both as one, scheduled so, are predicted to take clearly less on a GPU.
+  bool is_less_as_one(int a, int b, const FusionGroup& both, const schedule::Schedule& schedule) const;
   // The two as one have been refused, and nothing has changed since.
   bool known_refusal(int a, int b) const;
   int64_t evaluations(NodeId id, int64_t elements) const;
