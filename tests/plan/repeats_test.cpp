@@ -1,6 +1,7 @@
 // Values that are computed again where they are read, and those that are stored instead.
 #include <gtest/gtest.h>
 
+#include "plan/short_reductions.hpp"
 #include "planning.hpp"
 
 namespace smelt::plan {
@@ -53,6 +54,25 @@ TEST(Repeats, HalvesAreStoredAsHalves) {
   ASSERT_EQ(plan.groups[0].outputs.size(), 1u);
   EXPECT_EQ(graph.at(plan.groups[0].outputs[0]).dtype, DType::BF16);
   EXPECT_EQ(plan.groups[1].schedule->product->units, DType::BF16);
+}
+
+// Springs along three directions, whose ends both need them: computed twice they take less than
+// they take to be stored.
+TEST(Repeats, WhatTakesLessThanStoringItIsComputedAgain) {
+  const Graph graph = graph_of(
+      "input x: f32[3000, 2001, 3]\ninput v: f32[3000, 2001, 3]\n"
+      "def spring(a, b, rest):\n"
+      "  d = b - a\n"
+      "  n = maximum(l2norm(d, axis=-1, keepdims=True), 1e-6)\n"
+      "  return 50 * (n - rest) * d / n\n"
+      "def ends(s, r, c): return pad(s, ((0, r), (0, c), (0, 0))) - pad(s, ((r, 0), (c, 0), (0, 0)))\n"
+      "force = ends(spring(x[:-1], x[1:], 0.1), 1, 0) + ends(spring(x[:, :-1], x[:, 1:], 0.1), 0, 1)\n"
+      "force = force + ends(spring(x[:-1, :-1], x[1:, 1:], 0.1414), 1, 1)\n"
+      "v = 0.99 * (v + 0.01 * force)\n"
+      "return x + 0.01 * v, v");
+  const auto local = with_short_reductions_local(graph, for_gpu());
+  ASSERT_TRUE(local);
+  EXPECT_EQ(make_plan(*local, for_gpu()).groups.size(), 1u);
 }
 
 }  // namespace

@@ -35,6 +35,20 @@ TEST(TwoKernels, ARowIsNotStoredAsAColumn) {
     }
 }
 
+// The first kernel leaves it to the one that turns the results to compute them: they are stored
+// once.
+TEST(TwoKernels, ANormIsComputedWhereItIsTurned) {
+  const plan::Plan plan = planned(
+      "input x: bf16[8, 64, 256, 256]\ninput w: f32[64]\ny = f32(x).reshape(8, 4, 16, 65536)\n"
+      "m = mean(y, axis=(2, 3), keepdims=True)\n"
+      "z = ((y - m) * rsqrt(var(y, axis=(2, 3), keepdims=True) + 1e-5)).reshape(8, 64, 256, 256) * w[:, None, None]\n"
+      "return permute(bf16(silu(z)), (0, 2, 3, 1))",
+      true);
+  ASSERT_EQ(plan.groups.size(), 2u);
+  EXPECT_EQ(plan.groups[1].strategy(), plan::Strategy::Tiled);
+  EXPECT_LT(plan.traffic.fused_bytes, 4 * (int64_t{8} * 64 * 256 * 256 * 2));
+}
+
 TEST(TwoKernels, TheCutSaysWhy) {
   const plan::Plan plan = planned("input x: f32[4096, 4096]\nreturn softmax(x).T", false);
   const plan::Decision* cut = cut_of(plan);

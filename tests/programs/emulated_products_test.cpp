@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <tuple>
 
 #include "compile/state.hpp"
@@ -241,6 +242,23 @@ TEST_F(EmulatedWaves, ProductsOfHalves) {
       for (const auto& k : keep) calls.push_back({k[0], k[1], k[2], k[3]});
       check_calls(program, calls, options.sizes);
     }
+}
+
+// Kernels of one text are compiled once, and each is predicted as what it is.
+TEST_F(EmulatedWaves, LayersThatShareCode) {
+  const Graph graph = lang::parse_program(
+      "input x: bf16[2048, 1152]\ninput a: bf16[1152, 4608]\ninput b: bf16[4608, 1152]\ninput c: bf16[1152, 4608]\n"
+      "input d: bf16[4608, 1152]\n"
+      "y = bf16(f32(bf16(gelu(f32(x @ a))) @ b) + f32(x))\n"
+      "return bf16(f32(bf16(gelu(f32(y @ c))) @ d) + f32(y))\n",
+      "layers.smelt");
+  const Executable made = compile(graph, gpu_.machine, {});
+  const auto predicted = made.predicted({});
+  ASSERT_EQ(predicted.kernels.size(), 4u);
+  std::set<std::string> functions;
+  for (const KernelLaunch& launch : made.launches({})) functions.insert(launch.function);
+  EXPECT_LT(functions.size(), made.launches({}).size());
+  EXPECT_NEAR(predicted.kernels[1]->us, predicted.kernels[3]->us, 0.01 * predicted.kernels[1]->us);
 }
 
 // A size that is open along the axis in which an array lies: groups are copied at once where it is

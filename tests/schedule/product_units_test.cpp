@@ -112,5 +112,18 @@ TEST(ProductUnits, LeaveConvolutionsOfFewChannelsToThreads) {
   EXPECT_FALSE(p && p->units);
 }
 
+// 128 tiles for 132 multiprocessors; where there are many tiles for each, the usual ones.
+TEST(ProductUnits, TakeTilesThatFillMultiprocessorsEvenly) {
+  const auto columns_of = [](const char* sizes) {
+    return product_of("input a: bf16[" + std::string(sizes) + "]\nreturn a @ b.T").value().tile_columns;
+  };
+  EXPECT_EQ(columns_of("2048, 4608]\ninput b: bf16[1152, 4608"), 144);
+  EXPECT_EQ(columns_of("4096, 3072]\ninput b: bf16[768, 3072"), 192);
+  EXPECT_EQ(columns_of("8192, 8192]\ninput b: bf16[8192, 8192"), 256);
+  // Neighbours along the columns come 64 at a time.
+  EXPECT_EQ(product_of("input a: bf16[2048, 4608]\ninput b: bf16[4608, 1152]\nreturn a @ b").value().tile_columns % 64,
+            0);
+}
+
 }  // namespace
 }  // namespace smelt::schedule
