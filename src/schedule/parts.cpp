@@ -192,6 +192,9 @@ void find_turned_results(const Graph& graph, const SizeBinding& sizes, bool join
   const auto most = static_cast<size_t>(std::max_element(bytes.begin(), bytes.end() - 1) - bytes.begin());
   if (bytes[most] == 0 || bytes[most] < kTimesAsMuch * bytes.back()) return;
   if (!joined && staged[most] == bytes[most]) return;
+  // Places in the last tiles of open axes are divisions by what there is of them, of which little
+  // is proved.
+  if (!domain.axes[most].extent.constant() || !domain.axes.back().extent.constant()) return;
   s.staged.clear();
   s.across_axis = static_cast<int>(most);
   s.turns_results = true;

@@ -300,6 +300,14 @@ TEST_F(EmulatedGpu, TilesOfNarrowElements) {
         {noise(DType::U8, {70, 134}, 1), noise(DType::F32, {134, 70}, 2)});
 }
 
+// Views that step and are turned, of sizes that are not known.
+TEST_F(EmulatedGpu, PartsOfEightOpenAxes) {
+  check(
+      "input x: f32[A, B, C, D, E, F, G, H]\n"
+      "return transpose(x, (1, 0, 3, 2, 5, 4, 7, 6))[::2, 1:, ::-1, :, ::3, :-1, ::-2]\n",
+      {noise(DType::F32, {2, 3, 1, 2, 3, 2, 1, 5})});
+}
+
 // Results that are stored across what they read, which begins anywhere: picked, padded, joined and
 // pooled; whole tiles and their ends, one range after another.
 TEST_F(EmulatedGpu, ResultsThatAreTurned) {
