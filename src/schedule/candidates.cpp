@@ -202,6 +202,7 @@ std::optional<Candidate> far_better(const Graph& graph, const Group& group, cons
                                     std::shared_ptr<const Schedule> own) {
   const bool gpu = options.target.gpu;
   if ((!gpu && options.target.plain) || !(options.tuning == Tuning{})) return std::nullopt;
+  if (gpu && own->product) return std::nullopt;  // its tiles are the best of all that are proposed
   const double decisive = gpu ? kDecisive : kDecisiveOnCpu;
   const double least_gain = gpu && !own->product && !own->chain ? kDecisiveAlike : decisive;
   const bool reduces = !gpu && !own->domain.pointwise();
