@@ -10,6 +10,7 @@
 namespace smelt::kernel {
 
 struct Tile;  // lower_tiled.cpp
+struct TilePass;
 
 class PointwiseLowering : public Lowering {
  public:
@@ -48,6 +49,8 @@ class PointwiseLowering : public Lowering {
   void blocks();
   // lower_tiled.cpp
   void tiles();
+  std::pair<std::vector<Stmt>, std::vector<Stmt>> turned_results(const TilePass& computing, const TilePass& storing,
+                                                                 const std::vector<std::pair<int, int>>& buffers);
   std::vector<Stmt> through_tile(const Tile& tile, const Placement& placement,
                                  const std::vector<std::pair<int, int>>& buffers);
 };

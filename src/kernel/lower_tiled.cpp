@@ -27,15 +27,18 @@ struct Tile {
   bool cut = false;
 };
 
-namespace {
-
-constexpr int kRowsAhead = 16;  // of a tile, by which rows are fetched into the caches
-
-// One pass over the elements of a tile: the values of both variables, and their ranges.
+// One pass over the elements of a tile: the values of both variables, their ranges, where that is
+// in the domain, and that it is inside.
 struct TilePass {
   IntExpr outer, inner, part;  // `part`: of a unit
   Ranges ranges;
+  Placement at = {};
+  std::vector<schedule::Guard> inside = {};
 };
+
+namespace {
+
+constexpr int kRowsAhead = 16;  // of a tile, by which rows are fetched into the caches
 
 // Tiles along an axis, at most `side` long, so that the last one is not much shorter than the
 // others; they begin at sectors of memory where its rows do.
@@ -53,6 +56,28 @@ bool divides(int64_t tile, const IntExpr& extent) {
 }
 
 }  // namespace
+
+// What is computed of an element in one pass, and stored in the other.
+std::pair<std::vector<Stmt>, std::vector<Stmt>> PointwiseLowering::turned_results(
+    const TilePass& computing, const TilePass& storing, const std::vector<std::pair<int, int>>& buffers) {
+  const auto& outputs = domain().outputs;
+  std::vector<Stmt> computed, stores, stored;
+  evaluator_.enter(&computed, &computing.at.ranges);
+  evaluator_.only_where(computing.inside);
+  for (size_t o = 0; o < outputs.size(); ++o)
+    stores.push_back(
+        builder_.store({true, buffers[o].first, {computing.outer, computing.inner}},
+                       evaluator_.value_to_store(outputs[o].base, computing.at.at(outputs[o].base_index))));
+  evaluator_.only_where(kNoExpr);
+  append(computed, std::move(stores));
+  evaluator_.enter(&stored, &storing.at.ranges);
+  const ExprId mask = evaluator_.only_where(storing.inside);
+  for (size_t o = 0; o < outputs.size(); ++o)
+    stored.push_back(store_output(outputs[o], storing.at,
+                                  builder_.load({true, buffers[o].first, {storing.inner, storing.outer}}), mask));
+  evaluator_.only_where(kNoExpr);
+  return {std::move(computed), std::move(stored)};
+}
 
 // The statements for a tile, through scratch that is in `buffers`, two for each staged read that is
 // turned as a whole.
@@ -84,61 +109,40 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
 
   std::vector<Stmt> body;
   std::vector<std::pair<Index, Access>> staged;  // the read in the main loops -> its element in scratch
-  Placement reading = placement, computing = placement;
-  const TilePass read_pass = pass(Symbol::loop("y"), tile.columns.length, tile.rows.length);
-  const TilePass main_pass = pass(Symbol::loop("x"), tile.rows.length, tile.columns.length);
-  reading.ranges = read_pass.ranges;
-  reading.place(rows.var, tile.rows.first + read_pass.inner);
-  reading.place(columns.var, tile.range.first + tile.columns.first + read_pass.outer);
-  computing.ranges = main_pass.ranges;
-  computing.place(rows.var, tile.rows.first + main_pass.outer);
-  computing.place(columns.var, tile.range.first + tile.columns.first + main_pass.inner);
-  const auto inside = [&](const Placement& at) {
-    std::vector<schedule::Guard> guards;
+  const auto placed = [&](TilePass pass, const IntExpr& row, const IntExpr& column) {
+    pass.at = placement;
+    pass.at.ranges = pass.ranges;
+    pass.at.place(rows.var, tile.rows.first + row);
+    pass.at.place(columns.var, tile.range.first + tile.columns.first + column);
+    if (unit > 1) pass.at.place(axes.back().var, pass.part);
     if (tile.cut)
-      guards = {{at.value_of.at(rows.var), rows.extent},
-                {at.value_of.at(columns.var) - tile.range.first, tile.range.length}};
-    return guards;
+      pass.inside = {{pass.at.value_of.at(rows.var), rows.extent},
+                     {pass.at.value_of.at(columns.var) - tile.range.first, tile.range.length}};
+    return pass;
   };
-  if (unit > 1) {
-    reading.place(axes.back().var, read_pass.part);
-    computing.place(axes.back().var, main_pass.part);
-  }
+  const TilePass down = pass(Symbol::loop("y"), tile.columns.length, tile.rows.length),
+                 across = pass(Symbol::loop("x"), tile.rows.length, tile.columns.length);
+  const TilePass reading = placed(down, down.inner, down.outer), computing = placed(across, across.outer, across.inner);
   if (schedule_.turns_results) {
-    std::vector<Stmt> element, stores, copy;
-    const auto turned = [&](size_t o) { return Access{true, buffers[o].first, {main_pass.inner, main_pass.outer}}; };
-    const auto& outputs = domain().outputs;
-    evaluator_.enter(&element, &reading.ranges);
-    evaluator_.only_where(inside(reading));
-    for (size_t o = 0; o < outputs.size(); ++o)
-      stores.push_back(builder_.store({true, buffers[o].first, {read_pass.outer, read_pass.inner}},
-                                      evaluator_.value_to_store(outputs[o].base, reading.at(outputs[o].base_index))));
-    evaluator_.only_where(kNoExpr);
-    append(element, std::move(stores));
-    append(body, loops(Symbol::loop("y"), tile.columns.length, tile.rows.length, std::move(element)));
-    evaluator_.enter(&copy, &computing.ranges);
-    const ExprId mask = evaluator_.only_where(inside(computing));
-    for (size_t o = 0; o < outputs.size(); ++o)
-      copy.push_back(store_output(outputs[o], computing, builder_.load(turned(o)), mask));
-    evaluator_.only_where(kNoExpr);
-    append(body, loops(Symbol::loop("x"), tile.rows.length, tile.columns.length, std::move(copy)));
+    auto [computed, stored] = turned_results(reading, computing, buffers);
+    append(body, loops(Symbol::loop("y"), tile.columns.length, tile.rows.length, std::move(computed)));
+    append(body, loops(Symbol::loop("x"), tile.rows.length, tile.columns.length, std::move(stored)));
     return body;
   }
   for (size_t r = 0; r < buffers.size(); ++r) {
     const schedule::Read& read = schedule_.staged[r];
     const auto [buffer, turned] = buffers[r];
     std::vector<Stmt> element;
-    evaluator_.enter(&element, &reading.ranges);
-    evaluator_.only_where(inside(reading));
-    const ExprId value = evaluator_.value(read.node, reading.at(read.index));
+    evaluator_.enter(&element, &reading.at.ranges);
+    evaluator_.only_where(reading.inside);
+    const ExprId value = evaluator_.value(read.node, reading.at.at(read.index));
     evaluator_.only_where(kNoExpr);
-    element.push_back(
-        builder_.store({true, buffer, {read_pass.outer, read_pass.inner * unit + read_pass.part}}, value));
+    element.push_back(builder_.store({true, buffer, {reading.outer, reading.inner * unit + reading.part}}, value));
     append(body, loops(Symbol::loop("y"), tile.columns.length, tile.rows.length, std::move(element)));
     if (turned >= 0) body.push_back(Turn{turned, buffer});
-    staged.emplace_back(computing.at(read.index),
-                        turned < 0 ? Access{true, buffer, {main_pass.inner, main_pass.outer * unit + main_pass.part}}
-                                   : Access{true, turned, {main_pass.outer, main_pass.inner}});
+    staged.emplace_back(computing.at.at(read.index),
+                        turned < 0 ? Access{true, buffer, {computing.inner, computing.outer * unit + computing.part}}
+                                   : Access{true, turned, {computing.outer, computing.inner}});
   }
 
   evaluator_.set_redirect([&](NodeId id, const Index& index) -> std::optional<Access> {
@@ -146,7 +150,7 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
       if (schedule_.staged[r].node == id && staged[r].first == index) return staged[r].second;
     return std::nullopt;
   });
-  std::vector<Stmt> element = elements(computing, inside(computing));
+  std::vector<Stmt> element = elements(computing.at, computing.inside);
   evaluator_.set_redirect(nullptr);
   append(body, loops(Symbol::loop("x"), tile.rows.length, tile.columns.length, std::move(element)));
   return body;
