@@ -131,21 +131,17 @@ class ProductCost {
   }
   // What is read for results beside their sums, and stored of them beyond halves.
   double us_behind_sums() const {
+    std::set<NodeId> factors;
+    for_factors(p_, [&](NodeId f, double, bool) { factors.merge(behind_factor(graph_, group_, f).inputs); });
     double bytes = 0;
     for (const NodeId id : group_.inputs)
-      if (!is_behind_factor(id)) bytes += array_bytes(graph_, options_.sizes, id);
+      if (!factors.count(id)) bytes += array_bytes(graph_, options_.sizes, id);
     if (p_.split == 1)
       for (const NodeId id : group_.outputs) {
         const double size = size_of(graph_.at(id).dtype);
         bytes += array_bytes(graph_, options_.sizes, id) * std::max(0.0, size - 2) / size;
       }
     return bytes / facts_.memory_bytes;
-  }
-  bool is_behind_factor(NodeId input) const {
-    return std::any_of(p_.sums.begin(), p_.sums.end(), [&](const ProductSum& sum) {
-      const auto reads = [&](NodeId f) { return behind_factor(graph_, group_, f).inputs.count(input) > 0; };
-      return reads(sum.rows) || reads(sum.columns);
-    });
   }
   double estimate(const std::vector<int>& axes) const { return static_cast<double>(estimate_of(s_.domain, axes)); }
   double sums() const { return static_cast<double>(p_.sums.size()); }
