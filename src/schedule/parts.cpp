@@ -168,8 +168,13 @@ static bool changes_along(const Domain& domain, const Read& read, const Axis& ax
                      [&](const IntExpr& i) { return symbols_behind(domain, i.symbols()).count(axis.var) > 0; });
 }
 
+bool stays_in_caches(const Graph& graph, const SizeBinding& sizes, const Domain& domain, NodeId array) {
+  constexpr int64_t kPoints = 64;  // for each element
+  return element_count(evaluate(graph.at(array).shape, sizes)) * kPoints <= domain.estimate(false);
+}
+
 void find_turned_results(const Graph& graph, const SizeBinding& sizes, bool joined, Schedule& s) {
-  constexpr int64_t kFewest = 8, kTimesAsMuch = 2, kInCaches = 64;  // elements for each of an array
+  constexpr int64_t kFewest = 8, kTimesAsMuch = 2;
   constexpr size_t kMostOutputs = 2;
   const Domain& domain = s.domain;
   const int last = static_cast<int>(domain.axes.size()) - 1;
@@ -179,7 +184,7 @@ void find_turned_results(const Graph& graph, const SizeBinding& sizes, bool join
     if (contiguous_axis(graph, domain, o.node, o.store_index) != last) return;
   std::vector<int64_t> bytes(domain.axes.size(), 0), staged(domain.axes.size(), 0);  // of a point, by axis
   for (const Read& read : domain.reads) {
-    if (element_count(evaluate(graph.at(read.node).shape, sizes)) * kInCaches <= domain.estimate(false)) continue;
+    if (stays_in_caches(graph, sizes, domain, read.node)) continue;
     if (!changes_along(domain, read, domain.axes.back())) continue;
     const int axis = axis_of_neighbours(graph, domain, read);
     if (axis < 0 || domain.axes[static_cast<size_t>(axis)].estimate < kFewest) continue;

@@ -91,6 +91,9 @@ void find_staged(const Graph& graph, Schedule& s);
 // axes before it change places: units of a few bytes are turned, each as a whole.
 void find_staged_units(const Graph& graph, Schedule& s);
 
+// Whether an array has so few elements for the points of a domain that caches hold it.
+bool stays_in_caches(const Graph& graph, const SizeBinding& sizes, const Domain& domain, NodeId array);
+
 // For a GPU, where reads that begin anywhere have neighbours along another axis than the lanes, as
 // what is picked, padded, or joined along the lanes: results are computed along that one, and
 // turned in scratch.

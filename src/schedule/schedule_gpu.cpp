@@ -176,11 +176,9 @@ int64_t side_of_tiles(const Graph& graph, const Schedule& s) {
 
 // Neighbours of a tile that a thread reads, and stores, as one word of 4 bytes.
 int lanes_of_tiles(const Graph& graph, const SizeBinding& sizes, const Schedule& s) {
-  constexpr int64_t kInCaches = 64;  // points for each element
   int largest = 1;
   for (const Read& r : s.domain.reads)
-    if (contiguous_axis(graph, s.domain, r.node, r.index) >= 0 &&
-        element_count(evaluate(graph.at(r.node).shape, sizes)) * kInCaches > s.domain.estimate(false))
+    if (contiguous_axis(graph, s.domain, r.node, r.index) >= 0 && !stays_in_caches(graph, sizes, s.domain, r.node))
       largest = std::max(largest, size_of(graph.at(r.node).dtype));
   for (const Output& o : s.domain.outputs) largest = std::max(largest, size_of(graph.at(o.node).dtype));
   // Units of a power of two are words themselves.
