@@ -12,12 +12,14 @@
 #include "compile/lower_groups.hpp"
 #include "compile/state.hpp"
 #include "graph/short_results.hpp"
+#include "plan/chains.hpp"
 #include "plan/channels_last.hpp"
 #include "plan/phases.hpp"
 #include "plan/predict.hpp"
 #include "plan/rolls.hpp"
 #include "plan/scan_ends.hpp"
 #include "plan/short_reductions.hpp"
+#include "plan/sums_in_order.hpp"
 #include "plan/turned_copies.hpp"
 #include "schedule/schedule.hpp"
 
@@ -164,6 +166,8 @@ static Graph for_device(const Graph& graph, const Machine& device, const Compile
     if (const auto one = with_joined_scatters(simple)) simple = simplify(*one);
   const bool has_units = device.is_gpu && !device.opencl && device.gpu_facts.compute >= 80;
   const auto finished = [&](Graph made) {
+    if (has_units)
+      while (const auto in_order = plan::with_sums_in_order(made)) made = simplify(*in_order);
     if (!device.is_gpu) made = with_short_axes_apart(simplify(with_windows_in_steps(made)));
     const bool has_parts = has_units && device.gpu_facts.compute == 90;
     return with_local_reductions(std::move(made), most_local(device), !device.is_gpu, has_units, has_parts);
@@ -192,8 +196,8 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
     target.splits = std::move(copied->splits);
     verify(simplified);
   }
-  for (const auto& other_form :
-       {plan::with_rolls_in_stencils, plan::with_scan_ends_in_rows, plan::with_short_reductions_local})
+  for (const auto& other_form : {plan::with_chains_apart, plan::with_rolls_in_stencils, plan::with_scan_ends_in_rows,
+                                 plan::with_short_reductions_local})
     if (auto other = clock.stage("plan", [&] { return other_form(simplified, target); }))
       simplified = std::move(*other);
   if (options.settled) target.splits = options.settled->splits;

@@ -30,8 +30,12 @@ PhasePrinter::Beside PhasePrinter::threads_beside() const {
   int needed = kBesideSums;
   for (const kernel::Fragment& f : kernel_.fragments) {
     needed += f.rows * f.columns / team_.threads;
-    if (f.has_weights) needed += f.inner / 4 + kBesideWeights - kBesideSums;
+    if (f.holds_rows) needed += f.inner / 4 + kBesideWeights - kBesideSums;
   }
+  for (size_t b = 0; b < kernel_.buffers.size(); ++b)
+    if (const kernel::ScratchBuffer& buffer = kernel_.buffers[b];
+        buffer.scope == kernel::Scope::Lane && !is_fragment(static_cast<int>(b)))
+      needed += static_cast<int>(count(buffer.dims).constant().value_or(0) / team_.threads);
   constexpr int kWarp = 32, kGroup = 128;
   const int resident = std::max(1, team_.resident);
   if (needed <= share_of(team_.threads + kWarp, resident)) return {kWarp, 0, 0};
@@ -156,55 +160,60 @@ void PhasePrinter::part_of_boxes(const Loop& s, const std::string& part) {
     close();
     return;
   }
-  int group = 0;
-  for (size_t k = first_use; k < s.body.size(); ++k) {
-    const auto* matrix = s.body[k].get_if<kernel::Matrix>();
-    const bool multiplies = matrix && matrix->step == kernel::Matrix::Step::Multiply;
-    if (multiplies) await_boxes(s, group, "stage", part);
-    use_part(s.body[k], [] {});
-    if (multiplies) leave_boxes(s, group++, "stage");
-  }
+  await_boxes(s, 0, "stage", part);
+  for (size_t k = first_use; k < s.body.size(); ++k) use_part(s.body[k], [] {});
+  leave_boxes(s, 0, "stage");
 }
 
-// While the scores of a part are weighed, the units multiply the weights of the part before, if it
-// is not the first one.
-void PhasePrinter::weighed_part_of_boxes(const Loop& s, const std::string& part, bool first) {
-  const auto& weigh = s.body[s.body.size() - 2].get<kernel::Matrix>();
+// A loop that accesses nothing of what the units make.
+bool PhasePrinter::needs_no_sums(const Stmt& s) const {
+  const auto* loop = s.get_if<Loop>();
+  if (!loop || loop->kind != LoopKind::Vector) return false;
+  bool needs = false;
+  kernel::for_each_stmt(loop->body, [&](const Stmt& inside) {
+    kernel::visit_accesses(kernel_, inside, [&](const Access& access, bool) {
+      needs = needs || (access.scratch && is_fragment(access.array));
+    });
+  });
+  return !needs;
+}
+
+// While what is between is computed of a part, the units do the last multiplication of the part
+// before, if it is not the first one.
+void PhasePrinter::chained_part_of_boxes(const Loop& s, const std::string& part, bool first) {
+  using Step = kernel::Matrix::Step;
   const auto& last = s.body.back().get<kernel::Matrix>();
-  for (size_t k = kernel::uses_of_pipeline(s); k < s.body.size() - 2; ++k) {
-    const auto* matrix = s.body[k].get_if<kernel::Matrix>();
-    const auto* next = s.body[k + 1].get_if<kernel::Matrix>();
-    const bool multiplies = matrix && matrix->step == kernel::Matrix::Step::Multiply;
-    if (matrix && matrix->step == kernel::Matrix::Step::Clear && next->step == kernel::Matrix::Step::Multiply &&
-        next->fragment == matrix->fragment) {
-      fresh_ = true;
-      continue;
-    }
-    if (multiplies) {
-      await_boxes(s, 0, "stage", part);
-      if (takes_turns()) line("{}(t);", used_("await_group"));
-      line("{}();", used_("begin_multiplication"));
-    }
-    statement(s.body[k]);
-    if (!multiplies) continue;
-    line("{}();", used_("end_multiplication"));
-    if (!first) {
-      await_boxes(s, kOfWeights, "before", part + " - 1");
-      multiply_weights(last, "before");
-      line("{}();", used_("end_multiplication"));
-    }
-    if (takes_turns()) line("{}(t);", used_("begin_group"));
-    line("{}<{}>();", used_("await_multiplications"), first ? 0 : 1);
-    line("{}({});", used_("settle_sums"), sums_of(matrix->fragment));
-    leave_boxes(s, 0, "stage");
+  const int of_last = kernel::groups_of_parts(kernel_, s) - 1;
+  const bool weighs = is_step(s, s.body.size() - 2, Step::Weigh);
+  size_t k = kernel::uses_of_pipeline(s);
+  std::vector<int> sums;
+  await_boxes(s, 0, "stage", part);
+  if (takes_turns()) line("{}(t);", used_("await_group"));
+  line("{}();", used_("begin_multiplication"));
+  for (; is_step(s, k, Step::Clear); k += 2) {
+    fresh_ = true;
+    sums.push_back(s.body[k].get<kernel::Matrix>().fragment);
+    statement(s.body[k + 1]);
   }
-  weigh_rows(weigh);
+  line("{}();", used_("end_multiplication"));
+  if (!first) {
+    if (of_last > 0) await_boxes(s, of_last, "before", part + " - 1");
+    multiply_held(last, "before");
+    line("{}();", used_("end_multiplication"));
+  }
+  if (takes_turns()) line("{}(t);", used_("begin_group"));
+  while (needs_no_sums(s.body[k])) statement(s.body[k++]);
+  line("{}<{}>();", used_("await_multiplications"), first ? 0 : 1);
+  for (const int fragment : sums) line("{}({});", used_("settle_sums"), sums_of(fragment));
+  if (of_last > 0) leave_boxes(s, 0, "stage");
+  for (; k + (weighs ? 2 : 1) < s.body.size(); ++k) statement(s.body[k]);
+  if (weighs) weigh_rows(s.body[k].get<kernel::Matrix>());
   if (!first) {
     line("{}<0>();", used_("await_multiplications"));
     line("{}({});", used_("settle_sums"), sums_of(last.fragment));
-    leave_boxes(s, kOfWeights, "before");
+    leave_boxes(s, of_last, "before");
   }
-  rescale(weigh);
+  weighs ? rescale(s.body[k].get<kernel::Matrix>()) : round_rows(last);
 }
 
 // Multiplications must not be under a condition that the compiler does not see to hold for all
@@ -212,25 +221,25 @@ void PhasePrinter::weighed_part_of_boxes(const Loop& s, const std::string& part,
 // before it, is done ahead of the loop.
 void PhasePrinter::pipeline_of_boxes(const Loop& s) {
   const std::string type = index_type(), count = fmt::format("n{}", names_++), part = fmt::format("s{}", names_++);
-  const bool weighs = kernel::weighs_meanwhile(kernel_, s, true);
+  const bool chains = kernel::chains_meanwhile(kernel_, s);
   line("const {} {} = {};", type, count, integer(s.extent));
   ++serial_depth_;
   symbols_[s.var] = part;
-  if (weighs) {
+  if (chains) {
     if (takes_turns()) line("if (t >= 128) {}(t);", used_("begin_group"));
     open(fmt::format("if ({} > 0)", count));
     line("const {} {} = 0;", type, part);
     line("const int stage = 0;");
     push();
-    weighed_part_of_boxes(s, part, true);
+    chained_part_of_boxes(s, part, true);
     pop();
     close();
   }
   line("#pragma unroll 1");
-  open(fmt::format("for ({0} {1} = {3}; {1} < {2}; ++{1})", type, part, count, weighs ? 1 : 0));
+  open(fmt::format("for ({0} {1} = {3}; {1} < {2}; ++{1})", type, part, count, chains ? 1 : 0));
   line("const int stage = (int){0} % {1}, before = (int)({0} + {2}) % {1};", part, s.stages, s.stages - 1);
   push();
-  weighs ? weighed_part_of_boxes(s, part, false) : part_of_boxes(s, part);
+  chains ? chained_part_of_boxes(s, part, false) : part_of_boxes(s, part);
   pop();
   close();
   --serial_depth_;

@@ -28,9 +28,8 @@ void PhasePrinter::declare_fragments() {
          made.inner, team_.threads / 32, made.down, made.rows_along_inner, made.columns_along_inner,
          made.factors == DType::BF16);
     line("{} {}[Tile{}::kSums];", type_of(made.sums), sums_of(static_cast<int>(f)), f);
-    if (!made.has_weights) continue;
-    line("{} w{};", used_("RowWeights"), f);
-    line("unsigned p{0}[Tile{0}::kInner / 4];", f);
+    if (made.has_weights) line("{} w{};", used_("RowWeights"), f);
+    if (made.holds_rows) line("unsigned p{0}[Tile{0}::kInner / 4];", f);
   }
 }
 
@@ -61,11 +60,13 @@ void PhasePrinter::matrix(const kernel::Matrix& s) {
       if (made.has_weights) line("{}(w{});", used_("clear_weights"), f);
       break;
     case kernel::Matrix::Step::Multiply:
-      if (s.by >= 0)
-        multiply_weights(s, "stage");
-      else
+      if (s.by >= 0) {
+        if (!made.has_weights) round_rows(s);
+        multiply_held(s, "stage");
+      } else {
         line("{}<Tile{}{}>({}, {}, {}, t);", used_("multiply_tile"), f, std::exchange(fresh_, false) ? ", true" : "",
              sums, stage_of(s.rows, "stage"), stage_of(s.columns, "stage"));
+      }
       break;
     case kernel::Matrix::Step::Weigh:
       weigh_rows(s);
@@ -91,10 +92,15 @@ void PhasePrinter::matrix(const kernel::Matrix& s) {
 void PhasePrinter::rescale(const kernel::Matrix& weigh) {
   const int f = weigh.fragment;
   line("{}<Tile{}>({}, w{}, {});", used_("rescale_rows"), f, sums_of(f), f, scale_of(weigh));
-  line("{}<Tile{}>(p{}, {});", used_("round_weights"), f, f, sums_of(weigh.by));
+  round_rows(weigh);
 }
 
-void PhasePrinter::multiply_weights(const kernel::Matrix& s, const char* stage) {
+// Of the fragment that is the rows' factor.
+void PhasePrinter::round_rows(const kernel::Matrix& s) {
+  line("{0}<Tile{1}>(p{1}, {2});", used_("round_rows"), s.fragment, sums_of(s.by));
+}
+
+void PhasePrinter::multiply_held(const kernel::Matrix& s, const char* stage) {
   const int f = s.fragment;
   line("{}<Tile{}>({}, p{}, {}, t);", used_("multiply_held"), f, sums_of(f), f, stage_of(s.columns, stage));
 }
@@ -165,14 +171,19 @@ void PhasePrinter::pipeline(const Loop& s) {
 void PhasePrinter::end_of_pipeline(const Loop& s, const std::string& count) {
   const size_t first_use = kernel::uses_of_pipeline(s);
   const bool alone = kernel::goes_on_alone(kernel_, s), adds = kernel::adds_meanwhile(kernel_, s),
-             weighs = kernel::weighs_meanwhile(kernel_, s, takes_boxes_);
-  if (weighs) multiply_last_weights(s, count);
-  if (!alone && !adds && !weighs) return;
+             chains = takes_boxes_ ? kernel::chains_meanwhile(kernel_, s) : kernel::weighs_meanwhile(kernel_, s);
+  if (chains) multiply_last_rows(s, count);
+  if (!alone && !adds && !chains) return;
   line("{}<0>();", used_("await_multiplications"));
   for (size_t k = first_use; k < s.body.size(); ++k)
     if (const auto* matrix = s.body[k].get_if<kernel::Matrix>();
         matrix && matrix->step == kernel::Matrix::Step::Multiply && (alone || adds || matrix->by >= 0))
       line("{}({});", used_("settle_sums"), sums_of(matrix->fragment));
+}
+
+bool PhasePrinter::is_step(const Loop& pipeline, size_t at, kernel::Matrix::Step step) {
+  const auto* matrix = at < pipeline.body.size() ? pipeline.body[at].get_if<kernel::Matrix>() : nullptr;
+  return matrix && matrix->step == step;
 }
 
 // The multiplications that begin with sums of 0, and the others, which go on while threads add up
@@ -197,12 +208,13 @@ void PhasePrinter::use_part_and_add(const Loop& s, const std::function<void()>& 
   }
 }
 
-void PhasePrinter::multiply_last_weights(const Loop& s, const std::string& count) {
+void PhasePrinter::multiply_last_rows(const Loop& s, const std::string& count) {
   open(fmt::format("if ({} > 0)", count));
   line("const int before = (int)({} - 1) % {};", count, s.stages);
-  if (takes_boxes_) await_boxes(s, kOfWeights, "before", count + " - 1");
+  const int group = kernel::groups_of_parts(kernel_, s) - 1;
+  if (takes_boxes_ && group > 0) await_boxes(s, group, "before", count + " - 1");
   line("{}();", used_("begin_multiplication"));
-  multiply_weights(s.body.back().get<kernel::Matrix>(), "before");
+  multiply_held(s.body.back().get<kernel::Matrix>(), "before");
   line("{}();", used_("end_multiplication"));
   close();
 }
@@ -220,7 +232,7 @@ void PhasePrinter::use_part_meanwhile(const Loop& s, size_t first_use, const std
     if (!multiplies) continue;
     line("{}();", used_("end_multiplication"));
     open(fmt::format("if ({} > 0)", part));
-    multiply_weights(last, "before");
+    multiply_held(last, "before");
     close();
     line("{}();", used_("end_multiplication"));
     make();

@@ -1,6 +1,7 @@
 #include "emit/c_like_phase.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.hpp"
 #include "emit/c_like.hpp"
@@ -212,7 +213,10 @@ std::string PhasePrinter::body() {
     line("const unsigned team = 0xffffffffu;");
     line("{}();", used_("cluster_arrive"));
   } else {
-    line("const int tw = threadIdx.x, t = tw;");
+    // Only threads of the team go on from where the number of one matters; that it is below theirs
+    // the compiler does not see by itself.
+    const bool masked = beside_.threads > 0 && std::has_single_bit(static_cast<unsigned>(threads));
+    line("const int tw = threadIdx.x{}, t = tw;", masked ? fmt::format(" & {}", threads - 1) : "");
     line("const unsigned team = {:#x}u;", threads < 32 ? (uint64_t{1} << threads) - 1 : 0xffffffffu);
   }
   settle_buffers();

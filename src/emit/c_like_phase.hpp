@@ -149,9 +149,10 @@ class PhasePrinter : TextLines {
   void use_part(const Stmt& s, const std::function<void()>& make);
   void use_part_and_add(const Loop& s, const std::function<void()>& make);
   void use_part_meanwhile(const Loop& s, size_t first_use, const std::string& part, const std::function<void()>& make);
-  void multiply_weights(const kernel::Matrix& s, const char* stage);
+  void round_rows(const kernel::Matrix& s);
+  void multiply_held(const kernel::Matrix& s, const char* stage);
   void end_of_pipeline(const Loop& s, const std::string& count);
-  void multiply_last_weights(const Loop& s, const std::string& count);
+  void multiply_last_rows(const Loop& s, const std::string& count);
   void rescale(const kernel::Matrix& weigh);
   std::string stage_of(int buffer, const char* stage) const;
   std::string scale_of(const kernel::Matrix& s) const;
@@ -176,8 +177,9 @@ class PhasePrinter : TextLines {
   void grid_with_boxes(const std::vector<Stmt>& body);
   void pipeline_of_boxes(const Loop& s);
   void part_of_boxes(const Loop& s, const std::string& part);
-  void weighed_part_of_boxes(const Loop& s, const std::string& part, bool first);
-  static constexpr int kOfWeights = 1;  // the group of the parts that weights are multiplied with (kernel/pipeline.hpp)
+  static bool is_step(const Loop& pipeline, size_t at, kernel::Matrix::Step step);
+  bool needs_no_sums(const Stmt& s) const;
+  void chained_part_of_boxes(const Loop& s, const std::string& part, bool first);
   bool batched_loop(const Loop& s);
   void count_loop(const Loop& s, const char* pragma);
   void each(const Each& s);  // c_like_each.cpp

@@ -81,7 +81,7 @@ HelperList cuda::helpers(const kernel::Kernel& kernel, const CudaTarget& target)
   if (any([](const kernel::Phase& p) { return kernel::has_scans(p.body); })) append(list, scan_helpers());
   if (!kernel.fragments.empty()) append(list, matrix_helpers(kernel));
   if (std::any_of(kernel.fragments.begin(), kernel.fragments.end(),
-                  [](const kernel::Fragment& f) { return f.has_weights; }))
+                  [](const kernel::Fragment& f) { return f.holds_rows; }))
     append(list, chain_helpers(kernel));
   if (any([](const kernel::Phase& p) { return p.counter >= 0; })) append(list, scan_grid_helpers());
   return list;

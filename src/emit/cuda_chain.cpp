@@ -34,7 +34,7 @@ HelperList held_group_helpers(const kernel::Kernel& kernel) {
   std::set<std::pair<int, bool>> made;
   for (const kernel::Fragment& f : kernel.fragments) {
     const bool bf16 = f.factors == DType::BF16;
-    if (!f.has_weights || !made.emplace(f.columns, bf16).second) continue;
+    if (!f.holds_rows || !made.emplace(f.columns, bf16).second) continue;
     needs.push_back(fmt::format("multiply_held_group_{}_{}", f.columns, bf16 ? "bf16" : "f16"));
     list.push_back({{needs.back()}, held_step(f.columns, bf16)});
     calls += fmt::format(
@@ -128,12 +128,12 @@ template <class Tile> SMELT_INLINE void put_rows(const RowWeights& w, float* to,
 })";
 
 std::string multiply_held(bool groups) {
-  return R"(// Weights as halves: the sums of 16 x 8 that a product leaves are the first half of the rows that the next one takes.
-template <class Tile> SMELT_INLINE void round_weights(unsigned* a, const float* weights) {
+  return R"(// Rows as halves: the sums of 16 x 8 that a product leaves are the first half of the rows that the next one takes.
+template <class Tile> SMELT_INLINE void round_rows(unsigned* a, const float* rows) {
 #pragma unroll
-  for (int k = 0; k < Tile::kInner / 4; ++k) a[k] = packed_halves<Tile::kBf16>(weights[2 * k], weights[2 * k + 1]);
+  for (int k = 0; k < Tile::kInner / 4; ++k) a[k] = packed_halves<Tile::kBf16>(rows[2 * k], rows[2 * k + 1]);
 }
-// sums += weights * g
+// sums += rows * g
 template <class Tile> SMELT_INLINE void multiply_held(float* sums, const unsigned* a, const unsigned short* g, int t) {
 )" +
          std::string(groups ? R"(#ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -175,7 +175,7 @@ HelperList chain_helpers(const kernel::Kernel& kernel) {
   return word;
 })"},
              {{"RowWeights", "clear_weights", "weigh_rows", "rescale_rows", "put_rows"}, kWeighRows, {"power_of_two"}},
-             {{"multiply_held", "round_weights"}, multiply_held(groups), needs},
+             {{"multiply_held", "round_rows"}, multiply_held(groups), needs},
          });
   return list;
 }

@@ -23,6 +23,7 @@ class Sweep {
   // Argument k of a node, and whether its cotangent counts.
   NodeId arg(NodeId id, size_t k) const { return b.at(id).args[k]; }
   bool wants(NodeId id, size_t k) const { return active_[static_cast<size_t>(arg(id, k))]; }
+  NodeId end() const { return end_; }  // nodes from here on are those of gradients
 
   GraphBuilder& b;
 
@@ -49,6 +50,15 @@ void window(Sweep& s, NodeId id, NodeId g);  // gradient_window.cpp
 void extend(Sweep& s, NodeId id, NodeId g);
 void gather(Sweep& s, NodeId id, NodeId g);  // gradient_gather.cpp
 void scatter(Sweep& s, NodeId id, NodeId g);
+
+// gradient_product.cpp:
+// The cotangent of a sum over `product`, rounded where its factors are bf16: theirs are bf16 too,
+// and so they are products of halves.
+NodeId rounded_like_factors(GraphBuilder& b, NodeId product, NodeId g);
+// Whether node `id` has the weights of a softmax that a product takes, and then adds to the
+// cotangent of what that is of: weights * (g - sum of weights * g), where the sum is known from the
+// results of that product.
+bool through_softmax(Sweep& s, NodeId id, NodeId g);
 
 // Zeros, or another number, in the dtype and shape of a node.
 NodeId full_like(GraphBuilder& b, NodeId x, double value);

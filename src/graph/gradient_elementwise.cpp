@@ -111,6 +111,7 @@ void elementwise(Sweep& s, NodeId id, NodeId g) {
       if (s.wants(id, k)) s.add(args[k], s.b.multiply(g, args[1 - k], precision));
     return;
   }
+  if (through_softmax(s, id, g)) return;
   const auto term = [&](size_t k) { return Term(s.b, args[std::min(k, args.size() - 1)]); };
   const Shares shares = shares_of(op, term(0), term(1), term(2), Term(s.b, id), Term(s.b, g));
   SMELT_CHECK(shares.empty() || shares.size() == args.size(), "{} has {} derivatives for {} arguments", name_of(op),

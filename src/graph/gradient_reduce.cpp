@@ -58,7 +58,7 @@ void reduce(Sweep& s, NodeId id, NodeId g) {
   const NodeId x = s.arg(id, 0);
   const std::vector<int> axes = s.b.at(id).axes;
   switch (s.b.at(id).reduce) {
-    case ReduceKind::Sum: return s.add(x, spread(s.b, g, x, axes));
+    case ReduceKind::Sum: return s.add(x, spread(s.b, rounded_like_factors(s.b, x, g), x, axes));
     case ReduceKind::Prod: return s.add(x, of_product(s.b, g, x, axes));
     case ReduceKind::Max:
     case ReduceKind::Min: return s.add(x, of_extreme(s.b, id, g, x, axes));

@@ -197,6 +197,8 @@ bool holds(const Constraint& constraint, const SizeBinding& sizes);
 // Never changes a result, except that a sum of sums adds in another order: no rule that is false
 // for NaN, -0 or infinity.
 Graph simplify(const Graph& graph);
+// As the program has them, before some were written again for each of their users.
+Graph merge_equal_nodes(const Graph& graph);
 // Keeps inputs, outputs, and what outputs need: the new numbers of nodes, -1 of those that are
 // gone.
 std::vector<NodeId> drop_unused(Graph& graph);

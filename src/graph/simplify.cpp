@@ -185,8 +185,9 @@ namespace {
 
 using simplifying::Rewriter;
 
-// One walk in order: every node is rewritten once its arguments are.
-Graph rewrite(const Graph& graph) {
+// One walk in order: every node is rewritten once its arguments are. Without rules equal nodes
+// become one.
+Graph rewrite(const Graph& graph, bool by_rules = true) {
   Rewriter rewriter;
   std::vector<NodeId> replaced_by;
   Graph result;
@@ -194,7 +195,8 @@ Graph rewrite(const Graph& graph) {
     Node copy = node;
     for (NodeId& arg : copy.args) arg = replaced_by[static_cast<size_t>(arg)];
     replaced_by.push_back(node.kind == NodeKind::Input ? rewriter.input(std::move(copy))
-                                                       : rewriter.emit(std::move(copy)));
+                          : by_rules                   ? rewriter.emit(std::move(copy))
+                                                       : rewriter.intern(std::move(copy)));
   }
   for (NodeId id : graph.inputs) result.inputs.push_back(replaced_by[static_cast<size_t>(id)]);
   for (NodeId id : graph.outputs) result.outputs.push_back(replaced_by[static_cast<size_t>(id)]);
@@ -232,6 +234,8 @@ std::vector<NodeId> drop_unused(Graph& graph) {
   for (NodeId& id : graph.outputs) id = renamed[static_cast<size_t>(id)];
   return renamed;
 }
+
+Graph merge_equal_nodes(const Graph& graph) { return rewrite(graph, false); }
 
 Graph simplify(const Graph& graph) {
   // Rules see simple arguments only, so one walk nearly always ends it; the second shows that it

@@ -23,6 +23,8 @@ class Rewriter {
 
   // Adds what a node simplifies to: a node that is there already, if an equal one is.
   NodeId emit(Node node);
+  // The same of the node as it is.
+  NodeId intern(Node node);
   NodeId input(Node node);
   // Every element is `value`; origin and label come from `like`.
   NodeId emit_uniform(const Scalar& value, const Shape& shape, const Node& like);
@@ -33,8 +35,6 @@ class Rewriter {
   std::deque<Node> take() { return std::move(nodes_); }
 
  private:
-  NodeId intern(Node node);
-
   std::deque<Node> nodes_;
   std::vector<NodeId> uniform_;  // per node: the constant that its elements are, or -1
   std::unordered_map<std::string, NodeId> known_;

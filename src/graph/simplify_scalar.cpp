@@ -253,7 +253,7 @@ std::optional<NodeId> decide_choices(Rewriter& r, const Node& node) {
 }
 
 // i8(i32(x)) -> x where x is i8: a cast that holds every value is no step of its own. A cast that
-// comes back to a small float stays: it rounds what so far was computed in f32.
+// comes back to a small float stays where x was computed: it rounds what so far was in f32.
 std::optional<NodeId> merge_casts(Rewriter& r, const Node& node) {
   if (node.kind != NodeKind::Cast) return std::nullopt;
   const Node& inner = r.arg(node, 0);
@@ -261,8 +261,11 @@ std::optional<NodeId> merge_casts(Rewriter& r, const Node& node) {
   const DType from = r.arg(inner, 0).dtype;
   if (!holds_all(inner.dtype, from)) return std::nullopt;
   if (from == node.dtype) {
-    if (is_small_float(from)) return std::nullopt;
-    return inner.args[0];
+    NodeId source = inner.args[0];
+    while (is_view(r.at(source).kind)) source = r.at(source).args[0];
+    const NodeKind kind = r.at(source).kind;
+    const bool is_rounded = kind == NodeKind::Input || kind == NodeKind::Cast;
+    return is_small_float(from) && !is_rounded ? std::nullopt : std::optional(inner.args[0]);
   }
   Node merged = node;
   merged.wrap = node.wrap && is_int(from);

@@ -457,7 +457,8 @@ struct Fragment {
   int down;                         // warps next to each other along the rows; the others are along the columns
   bool rows_along_inner, columns_along_inner;
   static constexpr int64_t width(int64_t n) { return n % 64 == 0 ? 64 : 32; }
-  bool has_weights = false;  // each row has a maximum and a total (Matrix::Step::Weigh)
+  bool holds_rows = false;   // the rows' factor is another fragment, rounded in registers
+  bool has_weights = false;  // and each row has a maximum and a total (Matrix::Step::Weigh)
   // Scratch of Scope::Lane by which Vector loops access the sums, as [pair, 2] (pair_at). -1: none.
   int registers = -1;
   int pairs() const { return rows * columns / 2; }

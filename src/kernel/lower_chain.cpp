@@ -1,5 +1,5 @@
 // Chains on a GPU with matrix units: a tile of rows to a workgroup, which has its scores and sums
-// in registers.
+// in registers. Where rows are weighed:
 //
 //   grid %g over the batch and the tiles of rows
 //     vector %i over the tile:  queries panel = f
@@ -12,6 +12,9 @@
 //       sums += scores times values
 //     vector %i over the rows:  factor = what the sums of a row are multiplied by after the product
 //     vector %i over the sums:  out = h(sum * factor)
+//
+// Other chains have the scores of several products, of which x makes values that are multiplied as
+// they are.
 #include "kernel/lower_chain.hpp"
 
 #include <algorithm>
@@ -52,9 +55,10 @@ ChainLowering::Panel ChainLowering::add_panel(const schedule::ValueAt& factor, i
   return {factor.node, factor.index, buffer, own, inner, along_inner, stages};
 }
 
-schedule::Guard ChainLowering::place_depth(Placement& placement, const IntExpr& position) const {
-  placement.place(chain().depth.var, position);
-  return {position, chain().depth.extent};
+schedule::Guard ChainLowering::place_depth(Placement& placement, const schedule::FirstProduct& first,
+                                           const IntExpr& position) {
+  placement.place(first.depth.var, position);
+  return {position, first.depth.extent};
 }
 
 // A factor into its panel, with 0 for what is not there.
@@ -128,7 +132,7 @@ bool ChainLowering::is_from_above(const schedule::Seen& seen) const {
 
 ChainLowering::Keys ChainLowering::keys_of(const Tile& tile) const {
   const schedule::Product& p = product();
-  IntExpr low = 0, high = domain().axes[static_cast<size_t>(p.inner[0])].extent;
+  IntExpr low = 0, high = schedule::count_of(domain(), p.inner);
   for (const schedule::Seen& seen : chain().seen) {
     if (!slope_of(seen)) continue;
     const IntExpr bound = least_at(seen, tile, 0, false);
@@ -178,7 +182,7 @@ std::optional<double> constant_at(const Graph& graph, NodeId id) {
 }  // namespace
 
 ChainLowering::Scaled ChainLowering::scaled_products() const {
-  const Scaled none{chain().products, 1};
+  const Scaled none{product_of_scores(), 1};
   NodeId id = chain().scores.node, user = -1;
   while (graph_.at(id).kind == NodeKind::Elementwise && graph_.at(id).op == Op::Where) {
     const Node& choice = graph_.at(id);
@@ -187,9 +191,9 @@ ChainLowering::Scaled ChainLowering::scaled_products() const {
   }
   const Node& scaled = graph_.at(id);
   if (scaled.kind != NodeKind::Elementwise || scaled.op != Op::Mul) return none;
-  const size_t side = scaled.args[0] == chain().products ? 1 : 0;
+  const size_t side = scaled.args[0] == product_of_scores() ? 1 : 0;
   const auto scale = constant_at(graph_, scaled.args[side]);
-  if (scaled.args[1 - side] != chain().products || !scale || !(*scale > 0 && *scale < HUGE_VAL)) return none;
+  if (scaled.args[1 - side] != product_of_scores() || !scale || !(*scale > 0 && *scale < HUGE_VAL)) return none;
   // What a condition compares is the score itself.
   for (size_t n = 0; user >= 0 && n < graph_.nodes.size(); ++n) {
     const std::vector<NodeId>& args = graph_.nodes[n].args;
@@ -199,9 +203,36 @@ ChainLowering::Scaled ChainLowering::scaled_products() const {
   return {id, static_cast<float>(*scale)};
 }
 
-// The program's score of each product that is in registers, but for a scale. `seen`: every row of
-// the tile sees all keys.
-std::vector<Stmt> ChainLowering::score(const Tile& tile, const IntExpr& first_key, bool seen) {
+// Those of each pair that need no product, while the units multiply.
+std::vector<Stmt> ChainLowering::values_of_keys(const Tile& tile, const IntExpr& first_key) {
+  if (chain().of_keys.empty()) return {};
+  const schedule::Product& p = product();
+  const Fragment& f = kernel_.fragments[kScores];
+  Placement placement = tile.placement;
+  const IntExpr lane = IntExpr::symbol(kLane);
+  const PairAt at = place_pair(f, tile, placement);
+  std::vector<Stmt> body, stores;
+  evaluator_.enter(&body, &placement.ranges);
+  of_keys_.resize(chain().of_keys.size());
+  for (int c = 0; c < 2; ++c) {
+    place(placement, p.inner, first_key + at.column + c);
+    evaluator_.only_where(guards_of(placement, p.inner));
+    for (size_t n = 0; n < of_keys_.size(); ++n) {
+      const schedule::ValueAt& value = chain().of_keys[n];
+      int& buffer = of_keys_[n][static_cast<size_t>(c)];
+      buffer = add_scratch(DType::F32, {f.pairs()});
+      kernel_.buffers.back().scope = Scope::Lane;
+      stores.push_back(builder_.store({true, buffer, {lane}}, evaluator_.value(value.node, placement.at(value.index))));
+    }
+    evaluator_.only_where(kNoExpr);
+  }
+  append(body, std::move(stores));
+  return single(loop(LoopKind::Vector, kLane, f.pairs(), std::move(body), 1, f.pairs() / schedule_.team));
+}
+
+// What the last product takes of each pair, from the products that are in registers: the program's
+// score, but for a scale, or its value. `seen`: every row of the tile sees all keys.
+std::vector<Stmt> ChainLowering::between(const Tile& tile, const IntExpr& first_key, bool seen) {
   const schedule::Product& p = product();
   const Fragment& f = kernel_.fragments[kScores];
   Placement placement = tile.placement;
@@ -210,23 +241,30 @@ std::vector<Stmt> ChainLowering::score(const Tile& tile, const IntExpr& first_ke
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
   std::vector<Stmt> stores;
-  const NodeId scaled = scaled_products().node;
+  const bool weighs = chain().weighs();
+  const double elsewhere = weighs ? -HUGE_VAL : 0;
+  const NodeId scaled = weighs ? scaled_products().node : -1;
   bool same = true;
   for (int c = 0; c < 2; ++c) {
     place(placement, p.inner, first_key + at.column + c);
-    const ExprId is_key = seen ? kNoExpr : evaluator_.only_where(guards_of(placement, p.inner));
+    std::vector<schedule::Guard> there = guards_of(placement, p.inner);
+    // Rows that are not there have no place among the results, unless what they read is nan.
+    const ExprId is_there = seen ? kNoExpr : evaluator_.only_where(there);
     evaluator_.only_where(guards_of(placement, p.inner, p.rows));
-    const Access sum{true, f.registers, {lane, c}};
-    const ExprId product = builder_.load(sum);
-    ready_ = {{chain().products, product}, {scaled, product}};
+    for (size_t n = 0; n < chain().firsts.size(); ++n)
+      ready_[chain().firsts[n].sum] = builder_.load({true, kernel_.fragments[n].registers, {lane, c}});
+    for (size_t n = 0; n < of_keys_.size(); ++n)
+      ready_[chain().of_keys[n].node] = builder_.load({true, of_keys_[n][static_cast<size_t>(c)], {lane}});
+    const ExprId product = ready_[product_of_scores()];
+    if (weighs) ready_[scaled] = product;
     for (const schedule::Seen& condition : chain().seen)
       if (seen && slope_of(condition)) ready_[condition.condition] = builder_.constant(Scalar::of_bool(true));
     ExprId value = evaluator_.value(chain().scores.node, placement.at(chain().scores.index));
-    if (is_key != kNoExpr)
-      value = builder_.apply(Op::Where, {is_key, value, builder_.constant(Scalar::of_float(DType::F32, -HUGE_VAL))});
+    if (is_there != kNoExpr)
+      value = builder_.apply(Op::Where, {is_there, value, builder_.constant(Scalar::of_float(DType::F32, elsewhere))});
     evaluator_.only_where(kNoExpr);
     same = same && value == product;
-    stores.push_back(builder_.store(sum, value));
+    stores.push_back(builder_.store({true, f.registers, {lane, c}}, value));
   }
   ready_.clear();
   if (same) return {};
@@ -234,39 +272,50 @@ std::vector<Stmt> ChainLowering::score(const Tile& tile, const IntExpr& first_ke
   return single(loop(LoopKind::Vector, kLane, f.pairs(), std::move(body), 1, f.pairs() / schedule_.team));
 }
 
-std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, const Panel& queries) {
+std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, const std::vector<Panel>& rows) {
   const schedule::Product& p = product();
-  const Panel of_keys = add_panel(chain().key, p.tile_inner, chain().depth_padded, true, p.stages);
+  const size_t firsts = chain().firsts.size();
+  std::vector<Panel> panels;
+  for (const schedule::FirstProduct& first : chain().firsts)
+    panels.push_back(add_panel(first.keys, p.tile_inner, first.depth_padded, true, p.stages));
   const schedule::Reduction& sum = domain().reductions[p.sums[0].reduction];
-  const Panel values =
-      add_panel({p.sums[0].columns, sum.argument_index}, p.tile_columns, p.tile_inner, p.columns_along_inner, p.stages);
+  const bool shares = chain().of_columns >= 0;
+  const Panel values = shares ? panels[static_cast<size_t>(chain().of_columns)]
+                              : add_panel({p.sums[0].columns, sum.argument_index}, p.tile_columns, p.tile_inner,
+                                          p.columns_along_inner, p.stages);
   Tile at = tile;
   at.placement.ranges[kTileOfKeys] = {0, keys.count - 1};
   const IntExpr first_key = (keys.first + IntExpr::symbol(kTileOfKeys)) * p.tile_inner;
   std::vector<Stmt> steps;
-  steps.push_back(stage(of_keys, at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
-    place(placement, p.inner, first_key + own);
-    std::vector<schedule::Guard> guards = guards_of(placement, p.inner);
-    guards.push_back(place_depth(placement, inner));
-    return guards;
-  }));
-  steps.push_back(stage(values, at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
-    place(placement, p.inner, first_key + inner);
-    place(placement, p.columns, own);
-    return guards_of(placement, p.inner, p.columns);
-  }));
-  steps.push_back(Matrix{Matrix::Step::Clear, kScores});
-  steps.push_back(Matrix{Matrix::Step::Multiply, kScores, queries.buffer, of_keys.buffer});
+  for (size_t n = 0; n < firsts; ++n)
+    steps.push_back(stage(panels[n], at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
+      place(placement, p.inner, first_key + own);
+      std::vector<schedule::Guard> guards = guards_of(placement, p.inner);
+      guards.push_back(place_depth(placement, chain().firsts[n], inner));
+      return guards;
+    }));
+  if (!shares)
+    steps.push_back(stage(values, at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
+      place(placement, p.inner, first_key + inner);
+      place(placement, p.columns, own);
+      return guards_of(placement, p.inner, p.columns);
+    }));
+  for (size_t n = 0; n < firsts; ++n) {
+    steps.push_back(Matrix{Matrix::Step::Clear, static_cast<int>(n)});
+    steps.push_back(Matrix{Matrix::Step::Multiply, static_cast<int>(n), rows[n].buffer, panels[n].buffer});
+  }
+  append(steps, values_of_keys(at, first_key));
   if (const ExprId all = sees_all(at, first_key); all == kNoExpr) {
-    append(steps, score(at, first_key, false));
+    append(steps, between(at, first_key, false));
   } else {
     for (const bool seen : {true, false})
-      if (std::vector<Stmt> scores = score(at, first_key, seen); !scores.empty())
-        steps.push_back(If{seen ? all : builder_.apply(Op::Not, {all}), std::move(scores)});
+      if (std::vector<Stmt> made = between(at, first_key, seen); !made.empty())
+        steps.push_back(If{seen ? all : builder_.apply(Op::Not, {all}), std::move(made)});
   }
-  steps.push_back(
-      Matrix{.step = Matrix::Step::Weigh, .fragment = kSums, .by = kScores, .scale = scaled_products().scale});
-  steps.push_back(Matrix{.step = Matrix::Step::Multiply, .fragment = kSums, .columns = values.buffer, .by = kScores});
+  if (chain().weighs())
+    steps.push_back(
+        Matrix{.step = Matrix::Step::Weigh, .fragment = sums(), .by = kScores, .scale = scaled_products().scale});
+  steps.push_back(Matrix{.step = Matrix::Step::Multiply, .fragment = sums(), .columns = values.buffer, .by = kScores});
   Loop pipeline = loop(LoopKind::Serial, kTileOfKeys, keys.count, std::move(steps));
   pipeline.stages = p.stages, pipeline.boxed = p.boxed;
   return single(std::move(pipeline));
@@ -284,7 +333,7 @@ Stmt ChainLowering::row_factors(const Tile& tile, int rows, int factors) {
   place(placement, p.rows, tile.rows.first + lane);
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
-  evaluator_.only_where(guards_of(placement, p.rows));
+  const ExprId inside = evaluator_.only_where(guards_of(placement, p.rows));
   const ExprId most = builder_.load({true, rows, {IntExpr(0), lane}});
   const ExprId none = builder_.apply(Op::Eq, {most, builder_.constant(Scalar::of_float(DType::F32, -HUGE_VAL))});
   const ExprId base = builder_.apply(Op::Where, {none, builder_.constant(Scalar::of_float(DType::F32, 0)), most});
@@ -295,15 +344,22 @@ Stmt ChainLowering::row_factors(const Tile& tile, int rows, int factors) {
     ready_[chain().total] = builder_.apply(Op::Mul, {builder_.load({true, rows, {IntExpr(1), lane}}), factor});
   for (const auto& [value, op] : {std::pair{chain().times, Op::Mul}, {chain().over, Op::Div}})
     if (value) factor = builder_.apply(op, {factor, evaluator_.value(value->node, placement.at(value->index))});
+  std::vector<Stmt> stores;
+  for (const schedule::ValueAt& result : chain().row_results) {
+    const schedule::Index at = placement.at(result.index);
+    stores.push_back(builder_.store({false, evaluator_.output_param(result.node), evaluator_.inside(result.node, at)},
+                                    evaluator_.value_to_store(result.node, at), inside));
+  }
   evaluator_.only_where(kNoExpr);
   ready_.clear();
-  body.push_back(builder_.store({true, factors, {lane}}, factor));
+  stores.push_back(builder_.store({true, factors, {lane}}, factor));
+  append(body, std::move(stores));
   return loop(LoopKind::Vector, kLane, p.tile_rows, std::move(body));
 }
 
 Stmt ChainLowering::results(const Tile& tile, int factors) {
   const schedule::Product& p = product();
-  const Fragment& f = kernel_.fragments[kSums];
+  const Fragment& f = kernel_.fragments[static_cast<size_t>(sums())];
   Placement placement = tile.placement;
   const IntExpr lane = IntExpr::symbol(kLane);
   const PairAt at = place_pair(f, tile, placement);
@@ -312,8 +368,8 @@ Stmt ChainLowering::results(const Tile& tile, int factors) {
   for (int c = 0; c < 2; ++c) {
     place(placement, p.columns, at.column + c);
     const ExprId mask = evaluator_.only_where(guards_of(placement, p.rows, p.columns));
-    const ExprId sum = builder_.apply(
-        Op::Mul, {builder_.load({true, f.registers, {lane, c}}), builder_.load({true, factors, {at.row}})});
+    ExprId sum = builder_.load({true, f.registers, {lane, c}});
+    if (factors >= 0) sum = builder_.apply(Op::Mul, {sum, builder_.load({true, factors, {at.row}})});
     ready_ = {{p.sums[0].node, sum}};
     for (const StoredOutput& o : domain().outputs)
       stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), mask));
@@ -331,23 +387,32 @@ void ChainLowering::phases() {
     const auto known = ready_.find(id);
     return known == ready_.end() ? kNoExpr : known->second;
   });
-  add_fragment(p.tile_inner, chain().depth_padded, true);
+  std::vector<Panel> rows;
+  for (const schedule::FirstProduct& first : chain().firsts) {
+    add_fragment(p.tile_inner, first.depth_padded, true);
+    rows.push_back(add_panel(first.rows, p.tile_rows, first.depth_padded, true, 1));
+  }
   add_fragment(p.tile_columns, p.tile_inner, p.columns_along_inner);
-  kernel_.fragments[kSums].has_weights = true;
-  const Panel queries = add_panel(chain().query, p.tile_rows, chain().depth_padded, true, 1);
-  const int rows = add_scratch(DType::F32, {2, p.tile_rows}), factors = add_scratch(DType::F32, {p.tile_rows});
+  kernel_.fragments.back().holds_rows = true;
+  kernel_.fragments.back().has_weights = chain().weighs();
   std::vector<Stmt> body;
-  body.push_back(stage(queries, tile, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
-    place(placement, p.rows, tile.rows.first + own);
-    std::vector<schedule::Guard> guards = guards_of(placement, p.rows);
-    guards.push_back(place_depth(placement, inner));
-    return guards;
-  }));
-  body.push_back(Matrix{Matrix::Step::Clear, kSums});
-  append(body, over_keys(tile, keys_of(tile), queries));
-  body.push_back(
-      Matrix{.step = Matrix::Step::PutRows, .fragment = kSums, .into = rows, .scale = scaled_products().scale});
-  body.push_back(row_factors(tile, rows, factors));
+  for (size_t n = 0; n < rows.size(); ++n)
+    body.push_back(stage(rows[n], tile, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
+      place(placement, p.rows, tile.rows.first + own);
+      std::vector<schedule::Guard> guards = guards_of(placement, p.rows);
+      guards.push_back(place_depth(placement, chain().firsts[n], inner));
+      return guards;
+    }));
+  body.push_back(Matrix{Matrix::Step::Clear, sums()});
+  append(body, over_keys(tile, keys_of(tile), rows));
+  int factors = -1;
+  if (chain().weighs()) {
+    const int of_rows = add_scratch(DType::F32, {2, p.tile_rows});
+    factors = add_scratch(DType::F32, {p.tile_rows});
+    body.push_back(
+        Matrix{.step = Matrix::Step::PutRows, .fragment = sums(), .into = of_rows, .scale = scaled_products().scale});
+    body.push_back(row_factors(tile, of_rows, factors));
+  }
   body.push_back(results(tile, factors));
   add_phase(tile.grid, std::move(body), IntExpr(p.tile_rows * p.tile_columns));
 }

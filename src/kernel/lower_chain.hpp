@@ -1,6 +1,7 @@
 // Chains: tiles of rows, each of which goes through the keys. Internal to this folder.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <vector>
@@ -41,7 +42,8 @@ class ChainLowering : public Lowering {
   using PlaceElement =
       std::function<std::vector<schedule::Guard>(Placement&, const IntExpr& own, const IntExpr& inner)>;
   Stmt stage(const Panel& panel, const Tile& tile, const PlaceElement& place_element);
-  schedule::Guard place_depth(Placement& placement, const IntExpr& position) const;
+  static schedule::Guard place_depth(Placement& placement, const schedule::FirstProduct& first,
+                                     const IntExpr& position);
 
   int add_fragment(int64_t columns, int64_t inner, bool columns_along_inner);
   // The tiles of keys that some row of the tile may see.
@@ -53,7 +55,7 @@ class ChainLowering : public Lowering {
   bool is_from_above(const schedule::Seen& seen) const;
   IntExpr least_at(const schedule::Seen& seen, const Tile& tile, const IntExpr& key, bool for_all) const;
   ExprId sees_all(const Tile& tile, const IntExpr& first_key);
-  std::vector<Stmt> over_keys(const Tile& tile, const Keys& keys, const Panel& queries);
+  std::vector<Stmt> over_keys(const Tile& tile, const Keys& keys, const std::vector<Panel>& rows);
   PairAt place_pair(const Fragment& f, const Tile& tile, Placement& placement) const;
   // Scores that are the products times a positive number, or -inf, are weighed as products: the
   // node of what that number is multiplied with.
@@ -62,12 +64,18 @@ class ChainLowering : public Lowering {
     float scale = 1;
   };
   Scaled scaled_products() const;
-  std::vector<Stmt> score(const Tile& tile, const IntExpr& first_key, bool seen);
+  std::vector<Stmt> values_of_keys(const Tile& tile, const IntExpr& first_key);
+  std::vector<Stmt> between(const Tile& tile, const IntExpr& first_key, bool seen);
   Stmt row_factors(const Tile& tile, int rows, int factors);
   Stmt results(const Tile& tile, int factors);
 
-  static constexpr int kScores = 0, kSums = 1;  // fragments
-  std::map<NodeId, ExprId> ready_;              // values that are known in the block at hand
+  // Fragments: those of the first products, then that of the last one. The first has what is
+  // between them too.
+  static constexpr int kScores = 0;
+  int sums() const { return static_cast<int>(chain().firsts.size()); }
+  NodeId product_of_scores() const { return chain().firsts[0].sum; }
+  std::vector<std::array<int, 2>> of_keys_;  // scratch of lanes: values of the keys of each pair
+  std::map<NodeId, ExprId> ready_;           // values that are known in the block at hand
 };
 
 }  // namespace smelt::kernel

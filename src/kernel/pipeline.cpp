@@ -43,13 +43,23 @@ bool adds_meanwhile(const Kernel& kernel, const Loop& pipeline) {
   return k == pipeline.body.size() && !fresh.empty() && all_in_groups(kernel);
 }
 
-bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline, bool boxes) {
-  const int stages = boxes ? 2 : 3;
-  if (pipeline.stages < stages || pipeline.body.size() < 2) return false;
+// The multiplication by rows in registers that it ends with.
+static const Matrix* last_by_rows(const Loop& pipeline) {
+  const auto* last = pipeline.body.empty() ? nullptr : pipeline.body.back().get_if<Matrix>();
+  return last && last->step == Matrix::Step::Multiply && last->by >= 0 ? last : nullptr;
+}
+
+bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline) {
+  constexpr int kStages = 3;
+  const Matrix* multiply = last_by_rows(pipeline);
+  if (!multiply || pipeline.stages < kStages || pipeline.body.size() < 2) return false;
   const auto* weigh = pipeline.body[pipeline.body.size() - 2].get_if<Matrix>();
-  const auto* multiply = pipeline.body.back().get_if<Matrix>();
-  return weigh && weigh->step == Matrix::Step::Weigh && multiply && multiply->step == Matrix::Step::Multiply &&
-         multiply->fragment == weigh->fragment && multiply->by == weigh->by && all_in_groups(kernel);
+  return weigh && weigh->step == Matrix::Step::Weigh && multiply->fragment == weigh->fragment &&
+         multiply->by == weigh->by && all_in_groups(kernel);
+}
+
+bool chains_meanwhile(const Kernel& kernel, const Loop& pipeline) {
+  return pipeline.boxed && pipeline.stages > 1 && last_by_rows(pipeline) && all_in_groups(kernel);
 }
 
 // Whether the units still have the part before when a part is used.
@@ -62,16 +72,14 @@ int parts_ahead(const Kernel& kernel, const Loop& pipeline) {
 }
 
 int group_of_part(const Kernel& kernel, const Loop& pipeline, size_t part) {
-  if (is_behind(kernel, pipeline)) return 0;
-  const int buffer = pipeline.body[part].get<Loop>().body[0].get<Store>().access.array;
-  int number = 0;
-  for (size_t k = uses_of_pipeline(pipeline); k < pipeline.body.size(); ++k) {
-    const auto* matrix = pipeline.body[k].get_if<Matrix>();
-    if (!matrix || matrix->step != Matrix::Step::Multiply) continue;
-    if (matrix->rows == buffer || matrix->columns == buffer) return number;
-    ++number;
-  }
-  return 0;
+  const Matrix* last = last_by_rows(pipeline);
+  if (!last || is_behind(kernel, pipeline)) return 0;
+  const auto takes_part = [&](const Stmt& s) {
+    const auto* first = s.get_if<Matrix>();
+    return first && first != last && first->step == Matrix::Step::Multiply && first->columns == last->columns;
+  };
+  if (std::any_of(pipeline.body.begin(), pipeline.body.end(), takes_part)) return 0;
+  return pipeline.body[part].get<Loop>().body[0].get<Store>().access.array == last->columns ? 1 : 0;
 }
 
 int groups_of_parts(const Kernel& kernel, const Loop& pipeline) {

@@ -20,12 +20,16 @@ bool goes_on_alone(const Kernel& kernel, const Loop& pipeline);
 // to other fragments, which threads do while the units go on with other multiplications, if any.
 bool adds_meanwhile(const Kernel& kernel, const Loop& pipeline);
 // Whether it ends with rows that it weighs and then multiplies, which the units do while the next
-// part is weighed. Where parts come as boxes, each buffer has its stages for itself.
-bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline, bool boxes = false);
+// part is weighed.
+bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline);
+// Whether its parts come as boxes and it ends with a multiplication by rows that follow from its
+// first ones: the units do that of a part while what is between is computed of the next one.
+bool chains_meanwhile(const Kernel& kernel, const Loop& pipeline);
 // Iterations that parts are made ahead: units that go on meanwhile still have the part before.
 int parts_ahead(const Kernel& kernel, const Loop& pipeline);
 // Parts that come as boxes and are left at once have a number in common: all where the units still
-// have the part before, else those of each multiplication.
+// have the part before, or the last multiplication has a factor of another one; else 0 of the first
+// multiplications, and 1 of the last one.
 int group_of_part(const Kernel& kernel, const Loop& pipeline, size_t part);
 int groups_of_parts(const Kernel& kernel, const Loop& pipeline);
 // The number, in the body of a phase's Grid loop, of the pipeline that may get its parts as boxes,

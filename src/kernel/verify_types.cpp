@@ -238,6 +238,7 @@ class Types {
            "fragment {} and fragment {} are not in the registers of the same threads", s.by, s.fragment);
       need(!held || factor(s.columns, f.columns, f.columns_along_inner),
            "scratch{} does not lie as fragment {} has its factors", s.columns, s.fragment);
+      need(f.holds_rows, "the rows' factor of fragment {} is a buffer", s.fragment);
       need(held || f.has_weights, "the rows of fragment {} have no weights", s.fragment);
     }
     if (s.step == Matrix::Step::Add || s.step == Matrix::Step::AddFinite) {

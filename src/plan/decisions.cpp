@@ -163,16 +163,24 @@ void explain(const Partition& partition, const Kept& kept, Plan& plan) {
 
 namespace {
 
-// Bytes of the unfused program, of the plan, and of every input and output once.
-Traffic traffic(const Graph& graph, const Edges& edges, const Plan& plan) {
-  Traffic t;
+int64_t unfused_bytes(const Graph& graph, const Edges& edges) {
+  int64_t bytes = 0;
   std::set<const CustomUse*> calls;  // which read their arguments once for all of their results
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const auto id = static_cast<NodeId>(i);
     const CustomUse* call = graph.at(id).custom.get();
     if (!edges.computing[i]) continue;
-    t.unfused_bytes += call && !calls.insert(call).second ? edges.bytes(graph, id) : edges.unfused_bytes(graph, id);
+    bytes += call && !calls.insert(call).second ? edges.bytes(graph, id) : edges.unfused_bytes(graph, id);
   }
+  return bytes;
+}
+
+// Bytes of the unfused program, of the plan, and of every input and output once.
+Traffic traffic(const Graph& graph, const Edges& edges, const SizeBinding& sizes, const Plan& plan) {
+  Traffic t;
+  const Graph once = merge_equal_nodes(graph);
+  t.unfused_bytes =
+      once.nodes.size() == graph.nodes.size() ? unfused_bytes(graph, edges) : unfused_bytes(once, Edges(once, sizes));
   std::set<NodeId> inputs;
   for (const FusionGroup* group : one_by_one(plan)) {
     for (NodeId id : group->inputs) {
@@ -189,14 +197,14 @@ Traffic traffic(const Graph& graph, const Edges& edges, const Plan& plan) {
 
 }  // namespace
 
-void count_bytes(const Graph& graph, const Edges& edges, Plan& plan) {
+void count_bytes(const Graph& graph, const Edges& edges, const SizeBinding& sizes, Plan& plan) {
   for (Decision& d : plan.decisions) d.bytes = d.times * edges.bytes(graph, d.producer);
   for (ReadAgain& again : plan.read_again) again.bytes = edges.bytes(graph, again.input);
-  plan.traffic = traffic(graph, edges, plan);
+  plan.traffic = traffic(graph, edges, sizes, plan);
 }
 
 void count_bytes(const Graph& graph, const SizeBinding& sizes, Plan& plan) {
-  count_bytes(graph, Edges(graph, sizes), plan);
+  count_bytes(graph, Edges(graph, sizes), sizes, plan);
 }
 
 }  // namespace smelt::plan

@@ -14,6 +14,6 @@ using Kept = std::map<NodeId, std::string>;  // values that a schedule keeps for
 // several kernels read; without bytes.
 void explain(const Partition& partition, const Kept& kept, Plan& plan);
 
-void count_bytes(const Graph& graph, const Edges& edges, Plan& plan);
+void count_bytes(const Graph& graph, const Edges& edges, const SizeBinding& sizes, Plan& plan);
 
 }  // namespace smelt::plan

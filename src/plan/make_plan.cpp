@@ -36,7 +36,7 @@ class Planner {
     Plan plan;
     plan.groups = ordered_groups();
     explain(parts_, kept_, plan);
-    count_bytes(parts_.graph(), parts_.edges(), plan);
+    count_bytes(parts_.graph(), parts_.edges(), parts_.options().sizes, plan);
     plan.steps = parts_.steps();
     return plan;
   }
@@ -66,19 +66,21 @@ class Planner {
     return false;
   }
 
-  // What a product weighs the rows of another one by is not stored either, where a schedule has
-  // both of them.
+  // What a product takes of the results of others is not stored either, where a schedule has all of
+  // them.
   void merge_chains() {
     for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
       if (!parts_.edges().computing[i]) continue;
-      const std::vector<NodeId> nodes = schedule::nodes_of_chain(parts_.graph(), static_cast<NodeId>(i));
-      if (nodes.empty()) continue;
-      merge_at_once(nodes, static_cast<NodeId>(i));
+      const NodeId sum = static_cast<NodeId>(i);
+      for (const auto& nodes_of : {schedule::nodes_of_weights, schedule::nodes_of_chain})
+        if (const std::vector<NodeId> nodes = nodes_of(parts_.graph(), sum);
+            !nodes.empty() && merge_at_once(nodes, sum))
+          break;
     }
   }
 
   // The groups of these nodes with that of `last`, where a schedule has all of them.
-  void merge_at_once(const std::vector<NodeId>& nodes, NodeId last) {
+  bool merge_at_once(const std::vector<NodeId>& nodes, NodeId last) {
     const int into = parts_.group_of(last);
     std::set<int> others;
     std::vector<NodeId> united = parts_.members(into);
@@ -89,8 +91,9 @@ class Planner {
       united.insert(united.end(), parts_.members(g).begin(), parts_.members(g).end());
       alone = alone && !parts_.apart(g, into);
     }
-    if (others.empty() || !alone || leads_back(united) || !parts_.takes(parts_.describe(united))) return;
+    if (others.empty() || !alone || leads_back(united) || !parts_.takes(parts_.describe(united))) return false;
     for (const int g : others) parts_.merge(g, into);
+    return true;
   }
 
   // What windows are summed from is stored last of all: it has an element for each of theirs. What

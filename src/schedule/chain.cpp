@@ -22,14 +22,18 @@ bool widens_halves(const Graph& graph, NodeId id) {
   return cast.kind == NodeKind::Cast && cast.dtype == DType::F32 && is_half(graph.at(cast.args[0]).dtype);
 }
 
-// A sum over the products of two factors of halves: its multiplication; -1 for others.
+// A sum over the products of two factors of halves, each of which is taken several times: its
+// multiplication; -1 for others.
 NodeId multiplication_of_halves(const Graph& graph, NodeId id) {
   const Node& sum = graph.at(id);
   if (sum.kind != NodeKind::Reduce || sum.reduce != ReduceKind::Sum || sum.axes.size() != 1) return -1;
   const Node& product = graph.at(sum.args[0]);
-  const bool multiplies = is_elementwise(product, Op::Mul) && product.dtype == DType::F32 &&
-                          std::all_of(product.args.begin(), product.args.end(),
-                                      [&](NodeId factor) { return widens_halves(graph, behind_views(graph, factor)); });
+  const bool multiplies =
+      is_elementwise(product, Op::Mul) && product.dtype == DType::F32 &&
+      std::all_of(product.args.begin(), product.args.end(), [&](NodeId arg) {
+        const NodeId factor = behind_views(graph, arg);
+        return widens_halves(graph, factor) && !(count(graph.at(factor).shape) == count(product.shape));
+      });
   return multiplies ? sum.args[0] : -1;
 }
 
@@ -51,6 +55,13 @@ std::optional<WeightForm> form_of_weights(const Graph& graph, NodeId cast) {
   return std::nullopt;
 }
 
+// Whether it is rounded from f32 to halves.
+bool rounds_sums(const Graph& graph, NodeId cast) {
+  if (!widens_halves(graph, cast)) return false;
+  const Node& rounds = graph.at(behind_views(graph, graph.at(cast).args[0]));
+  return rounds.kind == NodeKind::Cast && graph.at(rounds.args[0]).dtype == DType::F32;
+}
+
 // From a value at an index to what it depends on, as lowering evaluates it.
 class Walk {
  public:
@@ -58,15 +69,21 @@ class Walk {
       : graph_(graph), computes_(graph), members_(members), ranges_(ranges) {}
 
   std::set<Symbol> symbols;
+  bool reads = false;               // memory
   std::vector<ValueAt> reductions;  // of the members, each once; what leads to them is not looked at
+  std::map<NodeId, Index> places;   // of what was followed, where it was first
 
   bool follow(NodeId id, const Index& index) {
     std::string key = std::to_string(id);
     for (const IntExpr& i : index) key += "," + i.str();
     if (!visited_.insert(std::move(key)).second) return true;
     if (visited_.size() > 4 * kMostVisited) return false;
+    places.try_emplace(id, index);
     const Node& node = graph_.at(id);
-    if (node.kind == NodeKind::Input || (!members_.count(id) && computes_(id))) return note(index);
+    if (node.kind == NodeKind::Input || (!members_.count(id) && computes_(id))) {
+      reads = true;
+      return note(index);
+    }
     switch (node.kind) {
       case NodeKind::Constant:
       case NodeKind::SizeValue: return true;
@@ -120,12 +137,16 @@ class ChainFinder {
       const Node& product = graph_.at(graph_.at(id).args[0]);
       for (const NodeId factor : product.args) {
         const NodeId weights = behind_views(graph_, factor);
-        if (!members_.count(weights) || !form_of_weights(graph_, weights)) continue;
-        weights_ = weights;
-        chain_ = {};
-        chain_.weights = weights;
-        if (second_product(domain) && weights_form() && first_product() && is_unseen_elsewhere())
-          return std::move(chain_);
+        if (!members_.count(weights)) continue;
+        for (const bool weighs : {true, false}) {
+          if (!(weighs ? form_of_weights(graph_, weights).has_value() : rounds_sums(graph_, weights))) continue;
+          weights_ = weights;
+          chain_ = {};
+          chain_.weights = weights;
+          if (last_product(domain) && (weighs ? weights_form() : values_form()) && first_products() &&
+              is_unseen_elsewhere() && rows_are_stored(domain))
+            return std::move(chain_);
+        }
       }
     }
     return std::nullopt;
@@ -141,9 +162,11 @@ class ChainFinder {
   }
 
   // The group from the weights on, as if these were read from memory.
-  bool second_product(Domain& domain) {
+  bool last_product(Domain& domain) {
     Group outer;
-    std::vector<NodeId> todo = group_.outputs;
+    row_outputs_.clear();
+    for (const NodeId id : group_.outputs) (is_before(id) ? row_outputs_ : outer.outputs).push_back(id);
+    std::vector<NodeId> todo = outer.outputs;
     std::set<NodeId> found;
     while (!todo.empty()) {
       const NodeId id = todo.back();
@@ -156,7 +179,6 @@ class ChainFinder {
     }
     for (const NodeId id : group_.nodes)
       if (found.count(id)) outer.nodes.push_back(id);
-    outer.outputs = group_.outputs;
     outer.inputs = group_.inputs;
     outer.inputs.push_back(weights_);
     std::sort(outer.inputs.begin(), outer.inputs.end());
@@ -166,31 +188,62 @@ class ChainFinder {
     if (!std::holds_alternative<Domain>(made)) return false;
     domain = std::get<Domain>(std::move(made));
     auto product = find_product(graph_, outer, domain);
-    if (!product || product->sums.size() != 1 || product->inner.size() != 1) return false;
+    if (!product || product->sums.size() != 1) return false;
     if (behind_views(graph_, product->sums[0].rows) != weights_) return false;
     if (!widens_halves(graph_, behind_views(graph_, product->sums[0].columns))) return false;
     chain_.product = std::move(*product);
     ranges_ = domain.ranges;
-    keys_ = domain.axes[static_cast<size_t>(chain_.product.inner[0])].var;
-    for (const int a : chain_.product.rows) rows_.insert(domain.axes[static_cast<size_t>(a)].var);
-    for (const int a : chain_.product.columns) columns_.insert(domain.axes[static_cast<size_t>(a)].var);
+    const auto variables = [&](const std::vector<int>& axes) {
+      std::set<Symbol> found;
+      for (const int a : axes) found.insert(domain.axes[static_cast<size_t>(a)].var);
+      return found;
+    };
+    keys_ = variables(chain_.product.inner);
+    rows_ = variables(chain_.product.rows);
+    columns_ = variables(chain_.product.columns);
     const Reduction& sum = domain.reductions[chain_.product.sums[0].reduction];
     weights_at_ = shown(chain_.product.sums[0].rows, sum.argument_index);
+    columns_at_ = sum.argument_index;
     return true;
+  }
+
+  // What a value of the group depends on in it, itself included.
+  std::set<NodeId> all_before(NodeId value) const {
+    std::set<NodeId> found;
+    std::vector<NodeId> todo{value};
+    while (!todo.empty()) {
+      const NodeId id = todo.back();
+      todo.pop_back();
+      if (!members_.count(id) && !is_view(graph_.at(id).kind)) continue;
+      if (!found.insert(id).second) continue;
+      todo.insert(todo.end(), graph_.at(id).args.begin(), graph_.at(id).args.end());
+    }
+    return found;
+  }
+
+  // Whether it needs reductions, but not the last product.
+  bool is_before(NodeId value) const {
+    const std::set<NodeId> before = all_before(value);
+    return !before.count(weights_) &&
+           std::any_of(before.begin(), before.end(), [&](NodeId id) { return graph_.at(id).kind == NodeKind::Reduce; });
+  }
+
+  static bool mentions(const Walk& walk, const std::set<Symbol>& variables) {
+    return std::any_of(variables.begin(), variables.end(), [&](Symbol s) { return walk.symbols.count(s) > 0; });
   }
 
   // The index of the argument of a reduction over the keys, whose result is at `index`.
   std::optional<Index> with_keys(NodeId reduction, Index index) const {
     const Node& node = graph_.at(reduction);
     if (node.axes.size() != 1) return std::nullopt;
-    index.insert(index.begin() + node.axes[0], IntExpr::symbol(keys_));
+    index.insert(index.begin() + node.axes[0], IntExpr::symbol(*keys_.begin()));
     return index;
   }
 
   // A value of the row: of its reductions, the maximum of x and the sum of the exponentials alone.
   bool of_the_row(const ValueAt& value, const ValueAt& exponentials) {
     Walk walk(graph_, members_, ranges_);
-    if (!walk.follow(value.node, value.index) || walk.symbols.count(keys_)) return false;
+    if (!walk.follow(value.node, value.index) || mentions(walk, keys_)) return false;
     for (const ValueAt& reduction : walk.reductions) {
       const Node& node = graph_.at(reduction.node);
       const auto at = with_keys(reduction.node, reduction.index);
@@ -202,11 +255,13 @@ class ChainFinder {
       NodeId& known = is_maximum ? chain_.maximum : chain_.total;
       if (known >= 0 && known != reduction.node) return false;
       known = reduction.node;
+      if (is_maximum) row_at_ = reduction.index;
     }
     return true;
   }
 
   bool weights_form() {
+    if (keys_.size() != 1) return false;
     const WeightForm form = *form_of_weights(graph_, weights_);
     const ValueAt rounded = shown(graph_.at(weights_).args[0], weights_at_.index);
     // What rounds to weights is a member, and so is what it rounds.
@@ -221,60 +276,171 @@ class ChainFinder {
     if (!members_.count(chain_.scores.node)) return false;
     if (!of_the_row(chain_.below, exponentials) || !of_the_row(other, exponentials)) return false;
     (form.divides ? chain_.over : chain_.times) = other;
+    exponentials_ = exponentials;
     return chain_.maximum >= 0;
   }
 
   DType half() const { return graph_.at(graph_.at(weights_).args[0]).dtype; }
   bool is_of(NodeId factor) const { return graph_.at(graph_.at(behind_views(graph_, factor)).args[0]).dtype == half(); }
 
-  bool first_product() {
+  // Any operations, as long as what they need of reductions are products.
+  bool values_form() {
+    const ValueAt rounded = shown(graph_.at(weights_).args[0], weights_at_.index);
+    if (graph_.at(rounded.node).dtype != half() || !row_outputs_.empty()) return false;
+    chain_.scores = shown(graph_.at(rounded.node).args[0], rounded.index);
+    return members_.count(chain_.scores.node) > 0;
+  }
+
+  bool first_products() {
     Walk walk(graph_, members_, ranges_);
-    if (!walk.follow(chain_.scores.node, chain_.scores.index) || walk.reductions.size() != 1) return false;
-    for (const Symbol s : columns_)
-      if (walk.symbols.count(s)) return false;
-    const ValueAt& sum = walk.reductions[0];
+    if (!walk.follow(chain_.scores.node, chain_.scores.index) || walk.reductions.empty()) return false;
+    if (mentions(walk, columns_) || !is_of(chain_.product.sums[0].columns)) return false;
+    if (chain_.weighs() && walk.reductions.size() != 1) return false;
+    for (const ValueAt& sum : walk.reductions)
+      if (!first_product(sum)) return false;
+    const ValueAt columns = halves_of(chain_.product.sums[0].columns, columns_at_);
+    for (size_t n = 0; n < chain_.firsts.size() && chain_.of_columns < 0; ++n)
+      if (is_of_columns(chain_.firsts[n], columns)) chain_.of_columns = static_cast<int>(n);
+    find_seen(chain_.scores, chain_.weighs());
+    find_of_keys(chain_.scores, walk);
+    return true;
+  }
+
+  // The largest parts of a value that depend on the key alone, but not on the row.
+  void find_of_keys(const ValueAt& value, const Walk& all) {
+    const Node& node = graph_.at(value.node);
+    if (node.kind != NodeKind::Input && !(all.places.count(value.node) && all.places.at(value.node) == value.index))
+      return;
+    Walk walk(graph_, members_, ranges_);
+    if (!walk.follow(value.node, value.index) || (!walk.reductions.empty() && !members_.count(value.node))) return;
+    if (walk.reductions.empty() && mentions(walk, keys_) && !mentions(walk, rows_)) {
+      const bool is_known = std::any_of(chain_.of_keys.begin(), chain_.of_keys.end(),
+                                        [&](const ValueAt& v) { return v.node == value.node; });
+      if (walk.reads && !is_known && compute_type(node.dtype) == DType::F32) chain_.of_keys.push_back(value);
+      return;
+    }
+    if (members_.count(value.node) && (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast))
+      for (const NodeId arg : node.args) find_of_keys(shown(arg, value.index), all);
+  }
+
+  bool first_product(const ValueAt& sum) {
     const NodeId multiplication = multiplication_of_halves(graph_, sum.node);
     if (multiplication < 0 || !members_.count(multiplication)) return false;
-    chain_.products = sum.node;
+    const bool is_known = std::any_of(chain_.firsts.begin(), chain_.firsts.end(),
+                                      [&](const FirstProduct& first) { return first.sum == sum.node; });
+    if (is_known) return false;  // at two indices
+    FirstProduct first;
+    first.sum = sum.node;
     const Node& product = graph_.at(multiplication);
     const int axis = graph_.at(sum.node).axes[0];
     const IntExpr extent = product.shape[static_cast<size_t>(axis)];
-    chain_.depth = {Symbol::loop("depth"), extent, true, extent.evaluate(sizes_)};
+    first.depth = {Symbol::loop("depth" + std::to_string(chain_.firsts.size())), extent, true, extent.evaluate(sizes_)};
     Index index = sum.index;
-    index.insert(index.begin() + axis, chain_.depth.value());
-    ranges_[chain_.depth.var] = {0, extent - 1};
+    index.insert(index.begin() + axis, first.depth.value());
+    ranges_[first.depth.var] = {0, extent - 1};
     ValueAt sides[2];
     bool of_keys[2], of_rows[2];
     for (size_t s = 0; s < 2; ++s) {
       Walk factor(graph_, members_, ranges_);
       if (!factor.follow(product.args[s], index) || !factor.reductions.empty() || !is_of(product.args[s])) return false;
-      of_keys[s] = factor.symbols.count(keys_) > 0;
-      of_rows[s] = std::any_of(rows_.begin(), rows_.end(), [&](Symbol r) { return factor.symbols.count(r) > 0; });
+      of_keys[s] = mentions(factor, keys_);
+      of_rows[s] = mentions(factor, rows_);
       sides[s] = {product.args[s], index};
     }
     if (of_keys[0] == of_keys[1]) return false;
     const size_t keys = of_keys[0] ? 0 : 1;
-    if (of_rows[keys] || !is_of(chain_.product.sums[0].columns)) return false;
-    chain_.key = sides[keys], chain_.query = sides[1 - keys];
-    find_seen(chain_.scores);
+    if (of_rows[keys]) return false;
+    first.keys = sides[keys], first.rows = sides[1 - keys];
+    chain_.firsts.push_back(std::move(first));
+    return true;
+  }
+
+  // The array of halves that a factor widens, and where.
+  ValueAt halves_of(NodeId factor, const Index& index) const {
+    const ValueAt cast = shown(factor, index);
+    return shown(graph_.at(cast.node).args[0], cast.index);
+  }
+
+  // Whether the last product has the same factor at its columns as this one at its depth.
+  bool is_of_columns(const FirstProduct& first, const ValueAt& columns) const {
+    if (columns_.size() != 1) return false;
+    const ValueAt keys = halves_of(first.keys.node, first.keys.index);
+    if (keys.node != columns.node || keys.index.size() != columns.index.size()) return false;
+    for (size_t d = 0; d < keys.index.size(); ++d)
+      if (!(keys.index[d] == columns.index[d].substitute({{*columns_.begin(), first.depth.value()}}, ranges_)))
+        return false;
     return true;
   }
 
   // Nothing between the two products is stored, or needed after the second one.
   bool is_unseen_elsewhere() const {
-    const NodeId between[] = {weights_, chain_.scores.node, chain_.maximum, chain_.total, chain_.products};
-    return std::none_of(std::begin(between), std::end(between), [&](NodeId id) { return outer_.count(id) > 0; });
+    std::vector<NodeId> between{weights_, chain_.scores.node, chain_.maximum, chain_.total};
+    for (const FirstProduct& first : chain_.firsts) between.push_back(first.sum);
+    return std::none_of(between.begin(), between.end(), [&](NodeId id) { return outer_.count(id) > 0; });
   }
 
-  // Scores that are -inf unless a condition on positions holds.
-  void find_seen(const ValueAt& value) {
+  // Whether what is stored before the last product has one value for each row.
+  bool rows_are_stored(const Domain& domain) {
+    if (row_outputs_.empty()) return true;
+    const Shape& rows = graph_.at(chain_.maximum).shape;
+    IntExpr place = 0, elements = 1;
+    for (size_t d = rows.size(); d-- > 0;) place = place + row_at_[d] * elements, elements = elements * rows[d];
+    if (!has_all_rows(domain, place, elements)) return false;
+    for (const NodeId id : row_outputs_) {
+      const Shape& shape = graph_.at(id).shape;
+      ValueAt value{id, Index(shape.size())};
+      IntExpr behind = 1;
+      for (size_t d = shape.size(); d-- > 0;) {
+        value.index[d] = mod(floordiv(place, behind, ranges_), shape[d], ranges_);
+        behind = behind * shape[d];
+      }
+      if (!(behind == elements) || !of_the_row(value, exponentials_)) return false;
+      chain_.row_results.push_back(std::move(value));
+    }
+    return true;
+  }
+
+  // Whether the rows are at all these places, each at one of its own.
+  bool has_all_rows(const Domain& domain, IntExpr place, const IntExpr& elements) const {
+    std::vector<int> axes = chain_.product.batch;
+    axes.insert(axes.end(), chain_.product.rows.begin(), chain_.product.rows.end());
+    IntExpr so_far = 1;
+    while (!axes.empty()) {
+      const auto next = std::find_if(axes.begin(), axes.end(), [&](int a) {
+        const Axis& axis = domain.axes[static_cast<size_t>(a)];
+        if (axis.extent.is(1)) return true;
+        const auto step = place.coefficient_of(axis.var);
+        return step && *step == so_far;
+      });
+      if (next == axes.end()) return false;
+      const Axis& axis = domain.axes[static_cast<size_t>(*next)];
+      if (!axis.extent.is(1)) place = place - so_far * axis.value();
+      so_far = so_far * axis.extent;
+      axes.erase(next);
+    }
+    return so_far == elements && (place.is(0) || place.symbols().empty());
+  }
+
+  // Scores that are -inf unless a condition on positions holds; other values that are 0.
+  void find_seen(const ValueAt& value, bool is_score) {
+    if (keys_.size() != 1 || !members_.count(value.node)) return;
     const Node& node = graph_.at(value.node);
-    if (!is_elementwise(node, Op::Where) || !members_.count(value.node)) return;
-    const ValueAt otherwise = shown(node.args[2], value.index);
-    const Node& constant = graph_.at(otherwise.node);
-    if (constant.kind != NodeKind::Constant || !is_float(constant.dtype) || constant.constant.f != -HUGE_VAL) return;
-    note_condition(shown(node.args[0], value.index));
-    find_seen(shown(node.args[1], value.index));
+    const auto follow = [&](size_t k, bool score) { find_seen(shown(node.args[k], value.index), score); };
+    if (!is_score && (is_elementwise(node, Op::Mul) || is_elementwise(node, Op::Div))) {
+      follow(0, false);
+      if (node.op == Op::Mul && chain_.seen.empty()) follow(1, false);
+    } else if (!is_score && is_elementwise(node, Op::Exp)) {
+      const ValueAt below = shown(node.args[0], value.index);
+      if (is_elementwise(graph_.at(below.node), Op::Sub))
+        find_seen(shown(graph_.at(below.node).args[0], below.index), true);
+    } else if (is_elementwise(node, Op::Where)) {
+      const ValueAt otherwise = shown(node.args[2], value.index);
+      const Node& constant = graph_.at(otherwise.node);
+      const double least = is_score ? -HUGE_VAL : 0;
+      if (constant.kind != NodeKind::Constant || !is_float(constant.dtype) || constant.constant.f != least) return;
+      note_condition(shown(node.args[0], value.index));
+      follow(1, is_score);
+    }
   }
 
   void note_condition(const ValueAt& condition) {
@@ -291,7 +457,7 @@ class ChainFinder {
     if (node.op == Op::Lt) holds = *b - *a - 1;
     if (node.op == Op::Ge) holds = *a - *b;
     if (node.op == Op::Gt) holds = *a - *b - 1;
-    const auto step = holds ? holds->coefficient_of(keys_) : std::nullopt;
+    const auto step = holds ? holds->coefficient_of(*keys_.begin()) : std::nullopt;
     if (step && (step->is(1) || step->is(-1))) chain_.seen.push_back({*holds, condition.node});
   }
 
@@ -317,9 +483,12 @@ class ChainFinder {
   std::set<NodeId> outer_;
   NodeId weights_ = -1;
   ValueAt weights_at_;
+  Index columns_at_;  // of the other factor of the last product
   Ranges ranges_;
-  Symbol keys_ = Symbol::loop("keys");
-  std::set<Symbol> rows_, columns_;
+  std::set<Symbol> keys_, rows_, columns_;
+  std::vector<NodeId> row_outputs_;  // stored before the last product
+  Index row_at_;                     // of the maximum of the row
+  ValueAt exponentials_;
   Chain chain_;
 };
 
@@ -328,40 +497,106 @@ class ChainFinder {
 std::optional<Chain> find_chain(const Graph& graph, const Group& group, const SizeBinding& sizes, Domain& domain) {
   const auto reductions = std::count_if(group.nodes.begin(), group.nodes.end(),
                                         [&](NodeId id) { return graph.at(id).kind == NodeKind::Reduce; });
-  if (reductions < 3) return std::nullopt;
+  if (reductions < 2) return std::nullopt;
   return ChainFinder(graph, group, sizes).run(domain);
 }
 
-std::vector<NodeId> nodes_of_chain(const Graph& graph, NodeId sum) {
+int64_t Chain::deepest() const {
+  int64_t most = 0;
+  for (const FirstProduct& first : firsts) most = std::max(most, first.depth_padded);
+  return most;
+}
+
+namespace {
+
+// The nodes from products of halves to a value, views included: those that depend on one.
+class Descent {
+ public:
+  // Reductions other than the products end the way unless they are asked for.
+  Descent(const Graph& graph, bool reductions) : graph_(graph), reductions_(reductions) {}
+
+  // The value itself, and all between; nothing where it depends on no product, or on too much.
+  std::set<NodeId> to(NodeId value) {
+    if (!visit(value) || too_many_) return {};
+    std::set<NodeId> found;
+    for (const auto& [id, descends] : known_)
+      if (descends) found.insert(id);
+    return found;
+  }
+
+ private:
+  bool visit(NodeId id) {
+    if (const auto known = known_.find(id); known != known_.end()) return known->second;
+    if (too_many_ || known_.size() > kMostVisited) return too_many_ = true, false;
+    known_[id] = false;
+    if (const NodeId product = multiplication_of_halves(graph_, id); product >= 0)
+      return known_[product] = known_[id] = true;
+    if (!reductions_ && graph_.at(id).kind == NodeKind::Reduce) return false;
+    bool found = false;
+    for (const NodeId arg : graph_.at(id).args) found = visit(arg) || found;
+    return known_[id] = found;
+  }
+
+  const Graph& graph_;
+  const bool reductions_;
+  std::map<NodeId, bool> known_;
+  bool too_many_ = false;
+};
+
+// With what leads to the factors of products from arrays of halves, and without views.
+std::vector<NodeId> with_factors(const Graph& graph, NodeId sum, const std::set<NodeId>& between) {
+  const Computing computes(graph);
+  const NodeId multiplication = multiplication_of_halves(graph, sum);
+  std::set<NodeId> nodes{sum, multiplication};
+  for (const NodeId id : between)
+    if (computes(id) || multiplication_of_halves(graph, id) >= 0) nodes.insert(id);
+  std::vector<NodeId> products{multiplication};
+  for (const NodeId id : between)
+    if (const NodeId product = multiplication_of_halves(graph, id); product >= 0) products.push_back(product);
+  for (const NodeId product : products) {
+    nodes.insert(product);
+    for (const NodeId factor : graph.at(product).args) nodes.insert(behind_views(graph, factor));
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+}  // namespace
+
+std::vector<NodeId> nodes_of_weights(const Graph& graph, NodeId sum) {
   const NodeId multiplication = multiplication_of_halves(graph, sum);
   if (multiplication < 0) return {};
-  const Computing computes(graph);
-  std::set<NodeId> nodes{sum, multiplication};
-  const auto add_factor = [&](NodeId factor) { nodes.insert(behind_views(graph, factor)); };
-  // What descends from the first product, back from the weights.
-  std::map<NodeId, bool> descends;
-  bool too_many = false;
-  const auto visit = [&](const auto& self, NodeId id) -> bool {
-    if (const auto known = descends.find(id); known != descends.end()) return known->second;
-    if (too_many || descends.size() > kMostVisited) return too_many = true, false;
-    descends[id] = false;
-    if (const NodeId first = multiplication_of_halves(graph, id); first >= 0) {
-      nodes.insert(id), nodes.insert(first);
-      for (const NodeId factor : graph.at(first).args) add_factor(factor);
-      return descends[id] = true;
-    }
-    bool found = false;
-    for (const NodeId arg : graph.at(id).args) found = self(self, arg) || found;
-    if (found && computes(id)) nodes.insert(id);
-    return descends[id] = found;
-  };
-  bool is_chain = false;
   for (const NodeId factor : graph.at(multiplication).args) {
     const NodeId weights = behind_views(graph, factor);
-    nodes.insert(weights);
-    if (form_of_weights(graph, weights) && visit(visit, weights)) is_chain = true;
+    if (!form_of_weights(graph, weights)) continue;
+    if (const std::set<NodeId> between = Descent(graph, true).to(weights); !between.empty())
+      return with_factors(graph, sum, between);
   }
-  return is_chain && !too_many ? std::vector<NodeId>(nodes.begin(), nodes.end()) : std::vector<NodeId>{};
+  return {};
+}
+
+std::set<NodeId> between_products(const Graph& graph, NodeId sum) {
+  const NodeId multiplication = multiplication_of_halves(graph, sum);
+  if (multiplication < 0) return {};
+  for (const NodeId factor : graph.at(multiplication).args) {
+    if (!rounds_sums(graph, behind_views(graph, factor))) continue;
+    std::set<NodeId> between = Descent(graph, false).to(factor);
+    if (between.empty()) continue;
+    std::set<NodeId> products{multiplication};
+    for (const NodeId id : between)
+      if (const NodeId product = multiplication_of_halves(graph, id); product >= 0) products.insert(product);
+    for (const NodeId product : products)
+      for (NodeId id : graph.at(product).args) {
+        for (; is_view(graph.at(id).kind); id = graph.at(id).args[0]) between.insert(id);
+        between.insert(id);
+      }
+    return between;
+  }
+  return {};
+}
+
+std::vector<NodeId> nodes_of_chain(const Graph& graph, NodeId sum) {
+  const std::set<NodeId> between = between_products(graph, sum);
+  return between.empty() ? std::vector<NodeId>{} : with_factors(graph, sum, between);
 }
 
 }  // namespace smelt::schedule

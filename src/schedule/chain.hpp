@@ -1,15 +1,21 @@
-// Chains: a product whose rows are weights exp(x - maximum of x) / (sum of them) of the scores x of
-// another product, as attention is.
+// Chains: a product whose rows are computed from the results of other products on the way, which
+// are not stored.
 //
-//   s[b, m, k] = sum over d of  f[b, m, d] * g[b, k, d]
-//   x[b, m, k] = any operations on s at one index, with whatever depends on b, m and k
-//   y[b, m, n] = sum over k of  exp(x - max over k of x) * r[b, m] * v[b, k, n]
+//   s_i[b, m, k] = sum over d of  f_i[b, m, d] * g_i[b, k, d]        one or several
+//   x[b, m, k]   = any operations on all s_i at one index, with whatever depends on b, m and k
+//   y[b, m, n]   = sum over k of  x * v[b, k, n]
 //
-// The maximum and both sums run along k together: when the maximum grows, sums so far are rescaled
-// (schedule/online.hpp). What depends on the row alone is multiplied after the second sum.
+// Rows may also be weighed by exp(x - maximum of x) / (sum of them), as attention does with the
+// scores x of one product:
+//
+//   y[b, m, n]   = sum over k of  exp(x - max over k of x) * r[b, m] * v[b, k, n]
+//
+// The maximum and both sums run along k together then: when the maximum grows, sums so far are
+// rescaled (schedule/online.hpp). What depends on the row alone is multiplied after the second sum.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,26 +35,44 @@ struct Seen {
   NodeId condition;
 };
 
-struct Chain {
-  Product product;      // the second one, whose rows' factor is the weights and whose inner axis is the keys
-  ValueAt scores;       // x
-  NodeId weights = -1;  // cast to f32: the factor of the second product
-  NodeId maximum = -1, total = -1;  // over the keys
-  NodeId products = -1;             // s
-  ValueAt query, key;               // f and g, at the variable of `depth` too
+// A product whose results a chain goes on with.
+struct FirstProduct {
+  NodeId sum = -1;     // s
+  ValueAt rows, keys;  // f and g, at the variable of `depth` too
   Axis depth{Symbol::loop("depth"), 1};
+  int64_t depth_padded = 0;  // what is staged of the depth
+};
+
+struct Chain {
+  Product product;      // the last one, whose rows' factor is computed, and whose inner axis is the keys
+  ValueAt scores;       // x
+  NodeId weights = -1;  // cast to f32: the factor of the last product
+  std::vector<FirstProduct> firsts;
+  // The one whose keys' factor is the columns' factor of the last product too; -1: none.
+  int of_columns = -1;
+  NodeId maximum = -1, total = -1;     // over the keys, where rows are weighed
   ValueAt below;                       // what the exponential subtracts: the maximum, or a guarded form of it
   std::optional<ValueAt> times, over;  // what multiplies, or divides, the exponentials of a row
+  // Values in f32 of the key alone that x takes, each at one index: known before the first products
+  // are.
+  std::vector<ValueAt> of_keys;
+  std::vector<ValueAt> row_results;  // outputs that depend on the maximum and the total of the row alone
   std::vector<Seen> seen;
-  int64_t depth_padded = 0;  // what is staged of the depth
+  bool weighs() const { return maximum >= 0; }
+  int64_t deepest() const;  // of the depths as they are staged
 };
 
 // The chain that a group is, tiles not chosen yet. Nothing where it is none, or where the values
 // between would be stored.
 std::optional<Chain> find_chain(const Graph& graph, const Group& group, const SizeBinding& sizes, Domain& domain);
 
-// The nodes of one, by the sum of its second product: that sum, the weights, and what leads to the
-// first product's factors from arrays of halves; empty where the sum is none of a chain.
+// The nodes of one whose rows are weighed, by the sum of its last product: that sum, the weights,
+// and what leads to the first product's factors from arrays of halves; empty where the sum is none
+// of such a chain.
+std::vector<NodeId> nodes_of_weights(const Graph& graph, NodeId sum);
+// The same of one whose rows are any operations: nodes that reductions of rows need are left out.
 std::vector<NodeId> nodes_of_chain(const Graph& graph, NodeId sum);
+// Those between arrays and what the last one multiplies, with views.
+std::set<NodeId> between_products(const Graph& graph, NodeId sum);
 
 }  // namespace smelt::schedule

@@ -19,14 +19,27 @@ namespace {
 constexpr int64_t kFewestOfChain = 16, kMostDepth = 256;
 constexpr int64_t kRowsOfWarp = 16, kNeighbours = 32;  // rows of scratch have at least so many halves
 constexpr int kWorkgroupOfTwo = 256;
+// Registers of a thread for what follows: with three workgroups, for larger tiles of keys, at all.
+constexpr int64_t kMostOfThree = 100, kMostOfSums = 168, kMostOfAll = 200;
 
 int64_t padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 int64_t shared_bytes(const Chain& chain) {
   const Product& p = chain.product;
-  const int64_t part = p.tile_inner * (chain.depth_padded + p.tile_columns);
-  const int64_t halves = p.tile_rows * chain.depth_padded + std::max(2, p.stages) * part;
-  return 2 * halves + 3 * 4 * p.tile_rows;
+  int64_t depth = 0;
+  for (const FirstProduct& first : chain.firsts) depth += first.depth_padded;
+  const int64_t part = p.tile_inner * (depth + (chain.of_columns < 0 ? p.tile_columns : 0));
+  const int64_t halves = p.tile_rows * depth + std::max(2, p.stages) * part;
+  return 2 * halves + (chain.weighs() ? 3 * 4 * p.tile_rows : 0);
+}
+
+// What a thread of a tile of 16 rows to a warp has in registers: sums of the last product, of the
+// first ones, these as halves, and values of the keys.
+int64_t registers_of_sums(const Chain& chain) {
+  const Product& p = chain.product;
+  const auto firsts = static_cast<int64_t>(chain.firsts.size());
+  const auto of_keys = static_cast<int64_t>(chain.of_keys.size());
+  return (p.tile_columns + firsts * p.tile_inner) / 2 + (1 + of_keys) * p.tile_inner / 4;
 }
 
 }  // namespace
@@ -37,8 +50,13 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   auto found = find_chain(graph, group, options.sizes, s.domain);
   if (!found) return std::nullopt;
   Product& p = found->product;
-  const auto depth = found->depth.extent.constant(), columns = count_of(s.domain, p.columns).constant();
-  if (!depth || !columns || *depth > kMostDepth || *columns > kMostDepth) return std::nullopt;
+  const auto columns = count_of(s.domain, p.columns).constant();
+  if (!columns || *columns > kMostDepth) return std::nullopt;
+  for (FirstProduct& first : found->firsts) {
+    const auto depth = first.depth.extent.constant();
+    if (!depth || *depth > kMostDepth) return std::nullopt;
+    first.depth_padded = padded(*depth, kNeighbours);
+  }
   // Rows of other heads are tiles of their own, where a head has enough of them.
   const Axis& last = s.domain.axes[static_cast<size_t>(p.rows.back())];
   if (p.rows.size() > 1 && last.estimate >= 4 * kRowsOfWarp) {
@@ -48,27 +66,34 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   const int64_t rows = estimate_of(s.domain, p.rows), keys = estimate_of(s.domain, p.inner),
                 batch = estimate_of(s.domain, p.batch);
   if (rows < kFewestOfChain || keys < kFewestOfChain) return std::nullopt;
-  found->depth_padded = padded(*depth, kNeighbours);
   p.tile_columns = padded(*columns, kNeighbours);
   p.tile_rows = batch * ((rows + 127) / 128) >= options.target.threads ? 128 : 64;
   const bool groups = options.target.compute == 90;
   p.units = graph.at(graph.at(found->weights).args[0]).dtype;
   const auto comes = [&](NodeId factor) { return comes_in_boxes(graph, group, options.sizes, factor, *p.units); };
-  p.boxed = groups && comes(found->key.node) && comes(p.sums[0].columns);
-  const int64_t widest = std::max(found->depth_padded, p.tile_columns);
+  p.boxed = groups && comes(p.sums[0].columns) &&
+            std::all_of(found->firsts.begin(), found->firsts.end(),
+                        [&](const FirstProduct& first) { return comes(first.keys.node); });
+  // A panel of keys is that of columns where both lie in the same way.
+  if (p.columns_along_inner) found->of_columns = -1;
+  const int64_t widest = std::max(found->deepest(), p.tile_columns);
   // Where registers do for three workgroups of four warps, these weigh at different times by
   // themselves.
-  const bool small = p.boxed && widest <= 64;
+  p.tile_inner = 64;
+  const bool small = p.boxed && widest <= 64 && registers_of_sums(*found) <= kMostOfThree;
   if (small) p.tile_rows = 64;
-  p.tile_inner = keys > 64 && !small && (p.boxed ? widest <= 128 : !groups && widest <= 64) ? 128 : 64;
+  if (keys > 64 && !small && (p.boxed ? widest <= 128 : !groups && widest <= 64)) p.tile_inner = 128;
   int resident = small ? 3 : p.boxed ? 1 : 2;
+  if (!found->weighs() && registers_of_sums(*found) > kMostOfSums) p.tile_inner = 64;
+  if (registers_of_sums(*found) > (found->weighs() ? kMostOfSums : kMostOfAll)) found->of_keys.clear();
   // With one tile of keys there is nothing to go on with while it is waited for but another
   // workgroup. Measured on an H200: 77 keys in one tile of 128 take 321 us, in two of 64 take 235.
   if (p.boxed && !small && keys <= 128) p.tile_inner = 64, resident = 2;
   const Tuning& tuning = options.tuning;
   if (tuning.tile >= 64 && tuning.lanes >= 32)
     p.tile_rows = tuning.tile, p.tile_inner = tuning.lanes, resident = tuning.cluster;
-  if (shared_bytes(*found) > options.target.shared_bytes) p.tile_rows = p.tile_inner = 64;
+  if (shared_bytes(*found) > options.target.shared_bytes) p.tile_inner = 64;
+  if (shared_bytes(*found) > options.target.shared_bytes) p.tile_rows = 64;
   if (shared_bytes(*found) > options.target.shared_bytes) return std::nullopt;
   p.down = static_cast<int>(p.tile_rows / kRowsOfWarp);
   s.strategy = Strategy::Chain;
@@ -91,9 +116,13 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   }
   s.tile = p.tile_rows;
   s.note = fmt::format(
-      "weights of {} keys to {} rows, in tiles of {} x {}, never stored: relative to the largest score so far, divided "
-      "by their sum after the second product{}",
-      keys, rows, p.tile_rows, p.tile_inner,
+      "{}, in tiles of {} x {}, never stored{}{}",
+      found->weighs() ? fmt::format("weights of {} keys to {} rows", keys, rows)
+                      : fmt::format("{} x {} results of {}, as halves", rows, keys,
+                                    found->firsts.size() == 1 ? std::string("a product")
+                                                              : fmt::format("{} products", found->firsts.size())),
+      p.tile_rows, p.tile_inner,
+      found->weighs() ? ": relative to the largest score so far, divided by their sum after the second product" : "",
       s.resident > 1 ? fmt::format("; {} workgroups to a multiprocessor", s.resident) : "");
   s.chain = std::move(*found);
   return s;
@@ -113,7 +142,8 @@ std::vector<Tuning> propose_chain() {
 }
 
 // A third of the peak rate of an H100's matrix units is reached, and more with boxes; a bound on
-// the keys leaves about half of them.
+// the keys leaves about half of them. Nothing is multiplied while a workgroup begins, and while it
+// stores.
 Cost predict_chain(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
   const Chain& chain = *schedule.chain;
   const Product& p = chain.product;
@@ -123,13 +153,20 @@ Cost predict_chain(const Graph& graph, const Group& group, const Schedule& sched
       static_cast<double>(estimate_of(schedule.domain, p.batch)) *
       ceil_ratio(static_cast<double>(estimate_of(schedule.domain, p.rows)), static_cast<double>(p.tile_rows));
   const double keys = static_cast<double>(estimate_of(schedule.domain, p.inner)) * (chain.seen.empty() ? 1.0 : 0.55);
-  const double of_tile =
-      static_cast<double>(p.tile_rows) * keys * static_cast<double>(chain.depth_padded + p.tile_columns);
+  int64_t depth = 0;
+  for (const FirstProduct& first : chain.firsts) depth += first.depth_padded;
+  const double of_tile = static_cast<double>(p.tile_rows) * keys * static_cast<double>(depth + p.tile_columns);
   constexpr double kClock = 1755, kMultiplications = 2048;
-  const double reached = !p.boxed ? 0.33 : std::max(chain.depth_padded, p.tile_columns) <= 64 ? 0.45 : 0.65;
+  const double reached = !p.boxed ? 0.33 : std::max(chain.deepest(), p.tile_columns) <= 64 ? 0.45 : 0.65;
+  constexpr double kBegins = 2;  // us
+  double stored = 0;
+  for (const NodeId id : group.outputs)
+    stored += static_cast<double>(count(graph.at(id).shape).evaluate(options.sizes)) * size_of(graph.at(id).dtype);
+  const double turns = ceil_ratio(tiles, facts.processors * std::max(1, schedule.resident));
   Cost cost;
   cost.memory_us = bytes / facts.memory_bytes;
-  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / (reached * kClock * kMultiplications);
+  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / (reached * kClock * kMultiplications) +
+                  turns * kBegins + stored / facts.memory_bytes;
   cost.launch_us = facts.launch_us;
   cost.workgroups = static_cast<int64_t>(tiles);
   take_longest(cost);

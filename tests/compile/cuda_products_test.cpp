@@ -34,6 +34,12 @@ std::string attention(const char* t, int depth, const char* more) {
   return text + fmt::format("return scaled_dot_product_attention(q, k, v{})\n", more);
 }
 
+std::string gradients_of_attention(int depth, const char* more) {
+  std::string text;
+  for (const char* name : {"q", "k", "v", "g"}) text += fmt::format("input {}: bf16[2, 4, 1024, {}]\n", name, depth);
+  return text + fmt::format("o = scaled_dot_product_attention(q, k, v{})\nreturn vjp(o, (q, k, v), g)\n", more);
+}
+
 std::vector<Row> rows() {
   std::vector<Row> rows = {
       {"bf16", product("bf16[4096, 4096]", "bf16[4096, 4096]", "a @ b")},
@@ -57,6 +63,10 @@ std::vector<Row> rows() {
     for (const char* more : {"", ", causal=True"})
       rows.push_back({fmt::format("attention_{}{}", depth, *more ? "_causal" : ""),
                       attention(depth == 32 ? "f16" : "bf16", depth, more)});
+  for (const int depth : {64, 128, 256})
+    for (const char* more : {"", ", causal=True"})
+      rows.push_back({fmt::format("gradients_of_attention_{}{}", depth, *more ? "_causal" : ""),
+                      gradients_of_attention(depth, more)});
   rows.push_back({"attention_slopes", "input m: f32[16]\n" + attention("bf16", 128,
                                                                        ", causal=True, mask=-m[:, None, None] * "
                                                                        "f32(arange(4096)[:, None] - arange(4096))")});

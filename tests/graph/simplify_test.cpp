@@ -268,6 +268,8 @@ TEST(Simplify, Casts) {
   expect_simplified({DType::I8}, "", through({DType::F16, DType::I8}));
   expect_simplified({DType::Bool}, "", through({DType::U8, DType::Bool}));
   expect_simplified({DType::F32}, "", through({DType::F64, DType::F32}));
+  expect_simplified({DType::F16}, "", through({DType::F32, DType::F16}));
+  expect_simplified({DType::F16}, "cast bf16; ", through({DType::BF16, DType::F32, DType::BF16}));
   expect_simplified({DType::I16}, "cast u8; ", through({DType::I32, DType::U8}, true));
   expect_simplified({DType::I16}, "cast u8; ", through({DType::I32, DType::U8}));
   expect_simplified({DType::F16, DType::BF16}, "cast i8; ", through({DType::F32, DType::I8}));
@@ -275,7 +277,9 @@ TEST(Simplify, Casts) {
   expect_simplified({DType::I8}, "cast u8; cast i8; ", through({DType::U8, DType::I8}));
   expect_simplified({DType::I16}, "cast f16; cast i16; ", through({DType::F16, DType::I16}));
   expect_simplified({DType::F32}, "cast i32; cast f32; ", through({DType::I32, DType::F32}));
-  expect_simplified({DType::F16}, "cast f32; cast f16; ", through({DType::F32, DType::F16}));
+  expect_simplified({DType::F16}, "sqrt f16; cast f32; cast f16; ", [&](GraphBuilder& g, NodeId x, NodeId y) {
+    return through({DType::F32, DType::F16})(g, g.elementwise(Op::Sqrt, {x}), y);
+  });
   expect_simplified({DType::F16}, "cast bf16; cast f16; ", through({DType::BF16, DType::F16}));
   expect_simplified({DType::I32}, "cast bool; cast i32; ", through({DType::Bool, DType::I32}));
 }

@@ -203,6 +203,81 @@ TEST_F(EmulatedHopper, ChainsOfProducts) {
   check_chain("return scaled_dot_product_attention(q * 32768, k * 4096, v)", large);
 }
 
+// Products whose rows are any operations of the results of other ones.
+class EmulatedChains : public EmulatedHopper {
+ protected:
+  // The kernels that a program is: "chain row".
+  std::string kernels_of(const std::string& program) const {
+    const Executable made = compile(lang::parse_program(program, "chains.smelt"), gpu_.machine, {});
+    std::string words;
+    for (const plan::FusionGroup& group : made.plan().groups)
+      words += fmt::format("{}{}", words.empty() ? "" : " ", name_of(group.strategy()));
+    return words;
+  }
+  static std::string inputs_of(const std::vector<Tensor>& keep) {
+    std::string program;
+    for (size_t i = 0; i < keep.size(); ++i)
+      program += fmt::format("input {}: {}[{}]\n", "qkvm"[i], name_of(keep[i].dtype), fmt::join(keep[i].dims, ", "));
+    return program;
+  }
+};
+
+TEST_F(EmulatedChains, OfAnyOperations) {
+  const std::string relu = "return bf16(relu(f32(q) @ f32(k).mT - 0.5)) @ v";
+  check_chain(relu, of_heads(DType::BF16, 1, 1, 128, 192, 64));
+  check_chain(relu, of_heads(DType::BF16, 3, 3, 70, 101, 80));
+  check_chain(relu, of_heads(DType::BF16, 1, 1, 33, 17, 40));
+  // Two products, a window of keys, a row of each side, and results that follow.
+  std::vector<Tensor> both = of_heads(DType::BF16, 1, 1, 200, 200, 64);
+  check_chain(
+      "r = arange(200)[:, None]\ni = arange(200)\ns = f32(q) @ f32(k).mT\nt = f32(k) @ f32(v).mT\n"
+      "x = where((i <= r) & (i > r - 70), s * exp(-abs(t)) + f32(q)[:, :, :, :1] * f32(r - i), 0)\n"
+      "return silu(f32(bf16(x) @ v) + f32(q))",
+      both);
+  // Every key counts that some row may see, and no row is there for the others.
+  check_chain(
+      "r = arange(200)[:, None]\ni = arange(200)\ns = f32(q) @ f32(k).mT\n"
+      "return f32(bf16(exp(where(i <= r, s, -inf) - 3)) @ v) / 7",
+      both);
+  // Not a number, and infinite: of rows and of keys.
+  static_cast<uint16_t*>(both[0].data)[64 * 5] = 0x7fc0;
+  static_cast<uint16_t*>(both[1].data)[64 * 199 + 3] = 0x7f80;
+  check_chain(relu, both);
+  // One kernel for every length.
+  std::vector<std::vector<Tensor>> lengths;
+  std::vector<std::vector<TensorView>> calls;
+  for (const auto& [rows, keys] : {std::pair<int64_t, int64_t>{128, 128}, {65, 130}, {1, 7}})
+    lengths.push_back(of_heads(DType::BF16, 2, 1, rows, keys, 64));
+  for (const auto& k : lengths) calls.push_back({k[0], k[1], k[2]});
+  check_calls("input q: bf16[2, H, L, 64]\ninput k: bf16[2, 1, S, 64]\ninput v: bf16[2, 1, S, 64]\n" + relu + "\n",
+              calls, {{"H"_size, 2}, {"L"_size, 128}, {"S"_size, 128}});
+}
+
+// The scores are computed again for each gradient, and never stored.
+TEST_F(EmulatedChains, GradientsOfAttention) {
+  const auto program = [](const std::vector<Tensor>& keep, const std::string& attention) {
+    return inputs_of(keep) + "o = " + attention + "\nl = sum(f32(o) * f32(o) + f32(o))\n" +
+           "dq, dk, dv = gradient(l, (q, k, v))\nreturn o, dq, dk, dv\n";
+  };
+  const std::string plain = "scaled_dot_product_attention(q, k, v)",
+                    causal = "scaled_dot_product_attention(q, k, v, causal=True)";
+  for (const auto& [rows, keys, depth] :
+       {std::tuple<int64_t, int64_t, int64_t>{200, 200, 64}, {70, 101, 80}, {65, 130, 128}})
+    for (const std::string& attention : {plain, causal}) {
+      if (depth == 128 && attention == plain) continue;
+      const std::vector<Tensor> keep = of_heads(DType::BF16, 1, 1, rows, keys, depth);
+      const std::string text = program(keep, attention);
+      EXPECT_EQ(kernels_of(text), "chain chain row chain chain") << text;
+      check(text, {keep.begin(), keep.end()});
+    }
+  std::vector<Tensor> masked = of_heads(DType::BF16, 2, 2, 100, 90, 64);
+  masked.push_back(noise(DType::F32, {100, 90}, 4));
+  check(program(masked, "scaled_dot_product_attention(q, k, v, m)"), {masked.begin(), masked.end()});
+  check(program(masked, "softmax(5 * tanh(q @ k.mT / 40) + m) @ v"), {masked.begin(), masked.end()});
+  const std::vector<Tensor> grouped = of_heads(DType::BF16, 4, 2, 70, 101, 64);
+  check(program(grouped, causal), {grouped.begin(), grouped.end()});
+}
+
 TEST_F(EmulatedHopper, ProductsOfHalves) {
   const Tensor a = noise(DType::BF16, {130, 520}, 1), b = noise(DType::BF16, {520, 264}, 2);
   check("input a: bf16[130, 520]\ninput b: bf16[520, 264]\nreturn relu(a @ b), a.T\n", {a, b});

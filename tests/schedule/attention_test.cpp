@@ -96,7 +96,7 @@ TEST(Attention, KernelsOfOtherLayoutsAreRefused) {
   const std::string first = "internal error in smelt: kernel k: scratch0 is not what fragment 0 has in registers";
   EXPECT_EQ(refused([](kernel::Kernel& k) { k.fragments[0].columns *= 2; }), first);
   EXPECT_EQ(refused([](kernel::Kernel& k) { k.fragments[1].down /= 2; }),
-            "internal error in smelt: kernel k: scratch1 is not what fragment 1 has in registers");
+            "internal error in smelt: kernel k: scratch2 is not what fragment 1 has in registers");
   EXPECT_EQ(refused([](kernel::Kernel& k) { k.fragments[1].has_weights = false; }),
             "internal error in smelt: kernel k: the rows of fragment 1 have no weights");
   EXPECT_EQ(refused([](kernel::Kernel& k) {
