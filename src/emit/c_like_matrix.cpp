@@ -95,7 +95,7 @@ void PhasePrinter::rescale(const kernel::Matrix& weigh) {
   round_rows(weigh);
 }
 
-// Of the fragment that is the rows' factor.
+// The fragment that is the rows' factor, as halves.
 void PhasePrinter::round_rows(const kernel::Matrix& s) {
   line("{0}<Tile{1}>(p{1}, {2});", used_("round_rows"), s.fragment, sums_of(s.by));
 }

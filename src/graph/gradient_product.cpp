@@ -95,8 +95,9 @@ static std::optional<Term> sum_of_weights(const Sweep& s, NodeId weights, NodeId
   return std::nullopt;
 }
 
-// Of weights e / (sum of e along an axis) the e, which is an exponential, and the argument in the
-// shape in which it divides or multiplies. Rows that are 0 may be divided by another number.
+// What weights e / (sum of e along an axis) are made of: e, which is an exponential, and what
+// divides or multiplies it, before it is repeated. Rows that are 0 may be divided by another
+// number.
 struct Softmax {
   NodeId exponentials, rows;
 };

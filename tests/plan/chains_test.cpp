@@ -35,8 +35,8 @@ size_t count_of(const Graph& graph, Op op) {
   }));
 }
 
-const std::string kShared = halves({"q", "k", "v", "g"}, 512, 64) +
-                            "p = bf16(relu(f32(q) @ f32(k).mT) / 8)\nreturn p @ v, p.mT @ g\n";
+const std::string kShared =
+    halves({"q", "k", "v", "g"}, 512, 64) + "p = bf16(relu(f32(q) @ f32(k).mT) / 8)\nreturn p @ v, p.mT @ g\n";
 
 TEST(ChainsApart, HaveWhatIsBetweenForThemselves) {
   const Graph graph = graph_of(kShared);
