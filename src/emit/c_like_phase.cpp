@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "emit/c_like.hpp"
+#include "kernel/pipeline.hpp"
 #include "kernel/text.hpp"
 
 namespace smelt::emit::c_like {
@@ -213,9 +214,11 @@ std::string PhasePrinter::body() {
     line("const unsigned team = 0xffffffffu;");
     line("{}();", used_("cluster_arrive"));
   } else {
-    // Only threads of the team go on from where the number of one matters; that it is below theirs
-    // the compiler does not see by itself.
-    const bool masked = beside_.threads > 0 && std::has_single_bit(static_cast<unsigned>(threads));
+    // Loops over the sums of a fragment find rows and columns from the number of the thread. Only
+    // threads of the team go on to these, but that their numbers are below theirs the compiler does
+    // not see by itself.
+    const bool masked =
+        kernel::holds_rows(kernel_) && beside_.threads > 0 && std::has_single_bit(static_cast<unsigned>(threads));
     line("const int tw = threadIdx.x{}, t = tw;", masked ? fmt::format(" & {}", threads - 1) : "");
     line("const unsigned team = {:#x}u;", threads < 32 ? (uint64_t{1} << threads) - 1 : 0xffffffffu);
   }

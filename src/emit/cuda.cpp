@@ -4,6 +4,7 @@
 
 #include "emit/c_like_phase.hpp"
 #include "emit/cuda_text.hpp"
+#include "kernel/pipeline.hpp"
 
 namespace smelt::emit {
 namespace {
@@ -80,9 +81,7 @@ HelperList cuda::helpers(const kernel::Kernel& kernel, const CudaTarget& target)
   if (clusters && target.counted_stores()) append(list, mailbox_helpers());
   if (any([](const kernel::Phase& p) { return kernel::has_scans(p.body); })) append(list, scan_helpers());
   if (!kernel.fragments.empty()) append(list, matrix_helpers(kernel));
-  if (std::any_of(kernel.fragments.begin(), kernel.fragments.end(),
-                  [](const kernel::Fragment& f) { return f.holds_rows; }))
-    append(list, chain_helpers(kernel));
+  if (kernel::holds_rows(kernel)) append(list, chain_helpers(kernel));
   if (any([](const kernel::Phase& p) { return p.counter >= 0; })) append(list, scan_grid_helpers());
   return list;
 }

@@ -8,6 +8,10 @@ bool all_in_groups(const Kernel& kernel) {
   return std::all_of(kernel.fragments.begin(), kernel.fragments.end(), [](const Fragment& f) { return f.in_groups(); });
 }
 
+bool holds_rows(const Kernel& kernel) {
+  return std::any_of(kernel.fragments.begin(), kernel.fragments.end(), [](const Fragment& f) { return f.holds_rows; });
+}
+
 size_t uses_of_pipeline(const Loop& pipeline) {
   const auto first =
       std::find_if(pipeline.body.begin(), pipeline.body.end(), [](const Stmt& s) { return s.is<Matrix>(); });

@@ -11,6 +11,8 @@ namespace smelt::kernel {
 // Whether groups of four warps multiply all fragments, as instructions of compute capability 9.0
 // do.
 bool all_in_groups(const Kernel& kernel);
+// Whether the rows' factor of a fragment is another one.
+bool holds_rows(const Kernel& kernel);
 // Index in its body of the first statement that uses a part instead of making it.
 size_t uses_of_pipeline(const Loop& pipeline);
 // Whether nothing of an iteration needs what it multiplies, and the units go on with that while

@@ -299,6 +299,7 @@ class ChainFinder {
     for (const ValueAt& sum : walk.reductions)
       if (!first_product(sum)) return false;
     const ValueAt columns = halves_of(chain_.product.sums[0].columns, columns_at_);
+    if (!chain_.weighs() && (members_.count(columns.node) || !reads_keys())) return false;
     for (size_t n = 0; n < chain_.firsts.size() && chain_.of_columns < 0; ++n)
       if (is_of_columns(chain_.firsts[n], columns)) chain_.of_columns = static_cast<int>(n);
     find_seen(chain_.scores, chain_.weighs());
@@ -359,6 +360,14 @@ class ChainFinder {
   ValueAt halves_of(NodeId factor, const Index& index) const {
     const ValueAt cast = shown(factor, index);
     return shown(graph_.at(cast.node).args[0], cast.index);
+  }
+
+  // Whether what each tile of rows takes of the keys is there as halves: it would be computed again
+  // for each of them.
+  bool reads_keys() const {
+    return std::none_of(chain_.firsts.begin(), chain_.firsts.end(), [&](const FirstProduct& first) {
+      return members_.count(halves_of(first.keys.node, first.keys.index).node) > 0;
+    });
   }
 
   // Whether the last product has the same factor at its columns as this one at its depth.

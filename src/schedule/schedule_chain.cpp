@@ -74,6 +74,9 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   p.boxed = groups && comes(p.sums[0].columns) &&
             std::all_of(found->firsts.begin(), found->firsts.end(),
                         [&](const FirstProduct& first) { return comes(first.keys.node); });
+  // What threads copy themselves they do not copy while units multiply: then it is faster to store
+  // what is between.
+  if (groups && !p.boxed && !found->weighs()) return std::nullopt;
   // A panel of keys is that of columns where both lie in the same way.
   if (p.columns_along_inner) found->of_columns = -1;
   const int64_t widest = std::max(found->deepest(), p.tile_columns);
