@@ -52,10 +52,13 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   Product& p = found->product;
   const auto columns = count_of(s.domain, p.columns).constant();
   if (!columns || *columns > kMostDepth) return std::nullopt;
+  // Units of groups of four warps take rows of 64 neighbours.
+  const bool groups = options.target.compute == 90;
+  const int64_t neighbours = groups ? 64 : kNeighbours;
   for (FirstProduct& first : found->firsts) {
     const auto depth = first.depth.extent.constant();
     if (!depth || *depth > kMostDepth) return std::nullopt;
-    first.depth_padded = padded(*depth, kNeighbours);
+    first.depth_padded = padded(*depth, neighbours);
   }
   // Rows of other heads are tiles of their own, where a head has enough of them.
   const Axis& last = s.domain.axes[static_cast<size_t>(p.rows.back())];
@@ -66,9 +69,8 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   const int64_t rows = estimate_of(s.domain, p.rows), keys = estimate_of(s.domain, p.inner),
                 batch = estimate_of(s.domain, p.batch);
   if (rows < kFewestOfChain || keys < kFewestOfChain) return std::nullopt;
-  p.tile_columns = padded(*columns, kNeighbours);
+  p.tile_columns = padded(*columns, neighbours);
   p.tile_rows = batch * ((rows + 127) / 128) >= options.target.threads ? 128 : 64;
-  const bool groups = options.target.compute == 90;
   p.units = graph.at(graph.at(found->weights).args[0]).dtype;
   const auto comes = [&](NodeId factor) { return comes_in_boxes(graph, group, options.sizes, factor, *p.units); };
   p.boxed = groups && comes(p.sums[0].columns) &&
