@@ -176,6 +176,7 @@ class List {
   }
   void add_on_cpu(Proposed which) { add_all(propose_on_cpu(*found_[0].schedule, options_.target, which)); }
 
+  const Schedule& first() const { return *found_[0].schedule; }
   std::vector<Candidate> take() { return std::move(found_); }
 
  private:
@@ -202,7 +203,6 @@ std::optional<Candidate> far_better(const Graph& graph, const Group& group, cons
                                     std::shared_ptr<const Schedule> own) {
   const bool gpu = options.target.gpu;
   if ((!gpu && options.target.plain) || !(options.tuning == Tuning{})) return std::nullopt;
-  if (gpu && own->product) return std::nullopt;  // its tiles are the best of all that are proposed
   const double decisive = gpu ? kDecisive : kDecisiveOnCpu;
   const double least_gain = gpu && !own->product && !own->chain ? kDecisiveAlike : decisive;
   const bool reduces = !gpu && !own->domain.pointwise();
@@ -219,7 +219,9 @@ std::optional<Candidate> far_better(const Graph& graph, const Group& group, cons
   if (cost.us < least_gain * (cost.launch_us + cost.memory_us)) return std::nullopt;
   List list(graph, group, judged);
   list.add({options.tuning, std::move(own), cost});
-  if (gpu)
+  if (gpu && list.first().product)
+    list.add(without_tiles());  // its tiles are the best of all that are proposed
+  else if (gpu)
     list.add_on_gpu();
   else
     list.add_on_cpu(Proposed::Decisive);

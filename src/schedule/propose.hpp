@@ -19,6 +19,8 @@ std::vector<Tuning> propose_stencil(const Schedule& first);
 std::vector<Tuning> propose_row(const Schedule& first, const Target& target);
 std::vector<Tuning> propose_split(const Schedule& first);
 std::vector<Tuning> propose_product(const Schedule& first, const Target& target);
+// With which a product of a GPU has no schedule in tiles, but one of another family.
+Tuning without_tiles();
 std::vector<Tuning> propose_chain();
 std::vector<Tuning> propose_column(const Schedule& first);
 

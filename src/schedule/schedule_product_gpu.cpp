@@ -385,6 +385,13 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   return best;
 }
 
+Tuning without_tiles() {
+  Tuning tuning;
+  tuning.tile = 16, tuning.lanes = 32, tuning.unroll = 64;
+  tuning.cluster = std::numeric_limits<int>::max();  // no sum has so many parts
+  return tuning;
+}
+
 std::vector<Tuning> propose_product(const Schedule& first, const Target& target) {
   const Product& p = *first.product;
   const bool parts = is_in_parts(p);

@@ -40,6 +40,18 @@ TEST(Products, OfHalvesStayOfHalves) {
     }
 }
 
+// Tiles would be mostly empty, and packing the weights a launch of its own.
+TEST(Products, SmallOnesAreSumsOfRows) {
+  const auto strategy_of = [](int rows) {
+    const Graph graph = graph_of(
+        fmt::format("input x: bf16[{}, 256]\ninput w: f32[128, 256]\nreturn relu(linear(x, bf16(w)))\n", rows));
+    const Plan plan = make_plan(graph, for_gpu());
+    return plan.groups.size() == 1 ? plan.groups[0].strategy() : schedule::Strategy::Custom;
+  };
+  EXPECT_EQ(strategy_of(8), schedule::Strategy::Row);
+  EXPECT_EQ(strategy_of(4096), schedule::Strategy::Product);
+}
+
 // Each thread would look for its element among all of the tables.
 TEST(Products, AFactorFromManyArraysIsStored) {
   std::string text = "input at: i64[64, 20]\n", parts;
