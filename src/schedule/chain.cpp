@@ -6,61 +6,14 @@
 #include <set>
 #include <unordered_set>
 
+#include "schedule/chain_forms.hpp"
 #include "schedule/computing.hpp"
 #include "schedule/views.hpp"
 
 namespace smelt::schedule {
 namespace {
 
-constexpr size_t kMostVisited = 256;  // nodes of what leads to weights
-
-bool is_elementwise(const Node& node, Op op) { return node.kind == NodeKind::Elementwise && node.op == op; }
-
-// A factor of halves that is multiplied in f32: the cast.
-bool widens_halves(const Graph& graph, NodeId id) {
-  const Node& cast = graph.at(id);
-  return cast.kind == NodeKind::Cast && cast.dtype == DType::F32 && is_half(graph.at(cast.args[0]).dtype);
-}
-
-// A sum over the products of two factors of halves, each of which is taken several times: its
-// multiplication; -1 for others.
-NodeId multiplication_of_halves(const Graph& graph, NodeId id) {
-  const Node& sum = graph.at(id);
-  if (sum.kind != NodeKind::Reduce || sum.reduce != ReduceKind::Sum || sum.axes.size() != 1) return -1;
-  const Node& product = graph.at(sum.args[0]);
-  const bool multiplies =
-      is_elementwise(product, Op::Mul) && product.dtype == DType::F32 &&
-      std::all_of(product.args.begin(), product.args.end(), [&](NodeId arg) {
-        const NodeId factor = behind_views(graph, arg);
-        return widens_halves(graph, factor) && !(count(graph.at(factor).shape) == count(product.shape));
-      });
-  return multiplies ? sum.args[0] : -1;
-}
-
-// The exponentials below a maximum in what is rounded to weights, and what else is there.
-struct WeightForm {
-  NodeId exponentials = -1, other = -1;  // with the views that lead to them
-  bool divides = false;
-};
-std::optional<WeightForm> form_of_weights(const Graph& graph, NodeId cast) {
-  if (!widens_halves(graph, cast)) return std::nullopt;
-  const Node& rounds = graph.at(behind_views(graph, graph.at(cast).args[0]));
-  if (rounds.kind != NodeKind::Cast || graph.at(rounds.args[0]).dtype != DType::F32) return std::nullopt;
-  const Node& scaled = graph.at(rounds.args[0]);
-  const bool divides = is_elementwise(scaled, Op::Div);
-  if (!divides && !is_elementwise(scaled, Op::Mul)) return std::nullopt;
-  for (size_t side = 0; side < (divides ? 1 : 2); ++side)
-    if (is_elementwise(graph.at(behind_views(graph, scaled.args[side])), Op::Exp))
-      return WeightForm{scaled.args[side], scaled.args[1 - side], divides};
-  return std::nullopt;
-}
-
-// Whether it is rounded from f32 to halves.
-bool rounds_sums(const Graph& graph, NodeId cast) {
-  if (!widens_halves(graph, cast)) return false;
-  const Node& rounds = graph.at(behind_views(graph, graph.at(cast).args[0]));
-  return rounds.kind == NodeKind::Cast && graph.at(rounds.args[0]).dtype == DType::F32;
-}
+constexpr size_t kMostVisited = 1024;  // values at an index
 
 // From a value at an index to what it depends on, as lowering evaluates it.
 class Walk {
@@ -77,7 +30,7 @@ class Walk {
     std::string key = std::to_string(id);
     for (const IntExpr& i : index) key += "," + i.str();
     if (!visited_.insert(std::move(key)).second) return true;
-    if (visited_.size() > 4 * kMostVisited) return false;
+    if (visited_.size() > kMostVisited) return false;
     places.try_emplace(id, index);
     const Node& node = graph_.at(id);
     if (node.kind == NodeKind::Input || (!members_.count(id) && computes_(id))) {
@@ -435,9 +388,13 @@ class ChainFinder {
     if (keys_.size() != 1 || !members_.count(value.node)) return;
     const Node& node = graph_.at(value.node);
     const auto follow = [&](size_t k, bool score) { find_seen(shown(node.args[k], value.index), score); };
-    if (!is_score && (is_elementwise(node, Op::Mul) || is_elementwise(node, Op::Div))) {
-      follow(0, false);
-      if (node.op == Op::Mul && chain_.seen.empty()) follow(1, false);
+    const auto is_finite = [&](NodeId arg) {
+      const Node& constant = graph_.at(behind_views(graph_, arg));
+      return constant.kind == NodeKind::Constant && std::isfinite(constant.constant.as_double());
+    };
+    if (!is_score && is_elementwise(node, Op::Mul)) {
+      for (size_t k = 0; k < 2; ++k)
+        if (is_finite(node.args[1 - k])) follow(k, false);
     } else if (!is_score && is_elementwise(node, Op::Exp)) {
       const ValueAt below = shown(node.args[0], value.index);
       if (is_elementwise(graph_.at(below.node), Op::Sub))
@@ -514,98 +471,6 @@ int64_t Chain::deepest() const {
   int64_t most = 0;
   for (const FirstProduct& first : firsts) most = std::max(most, first.depth_padded);
   return most;
-}
-
-namespace {
-
-// The nodes from products of halves to a value, views included: those that depend on one.
-class Descent {
- public:
-  // Reductions other than the products end the way unless they are asked for.
-  Descent(const Graph& graph, bool reductions) : graph_(graph), reductions_(reductions) {}
-
-  // The value itself, and all between; nothing where it depends on no product, or on too much.
-  std::set<NodeId> to(NodeId value) {
-    if (!visit(value) || too_many_) return {};
-    std::set<NodeId> found;
-    for (const auto& [id, descends] : known_)
-      if (descends) found.insert(id);
-    return found;
-  }
-
- private:
-  bool visit(NodeId id) {
-    if (const auto known = known_.find(id); known != known_.end()) return known->second;
-    if (too_many_ || known_.size() > kMostVisited) return too_many_ = true, false;
-    known_[id] = false;
-    if (const NodeId product = multiplication_of_halves(graph_, id); product >= 0)
-      return known_[product] = known_[id] = true;
-    if (!reductions_ && graph_.at(id).kind == NodeKind::Reduce) return false;
-    bool found = false;
-    for (const NodeId arg : graph_.at(id).args) found = visit(arg) || found;
-    return known_[id] = found;
-  }
-
-  const Graph& graph_;
-  const bool reductions_;
-  std::map<NodeId, bool> known_;
-  bool too_many_ = false;
-};
-
-// With what leads to the factors of products from arrays of halves, and without views.
-std::vector<NodeId> with_factors(const Graph& graph, NodeId sum, const std::set<NodeId>& between) {
-  const Computing computes(graph);
-  const NodeId multiplication = multiplication_of_halves(graph, sum);
-  std::set<NodeId> nodes{sum, multiplication};
-  for (const NodeId id : between)
-    if (computes(id) || multiplication_of_halves(graph, id) >= 0) nodes.insert(id);
-  std::vector<NodeId> products{multiplication};
-  for (const NodeId id : between)
-    if (const NodeId product = multiplication_of_halves(graph, id); product >= 0) products.push_back(product);
-  for (const NodeId product : products) {
-    nodes.insert(product);
-    for (const NodeId factor : graph.at(product).args) nodes.insert(behind_views(graph, factor));
-  }
-  return {nodes.begin(), nodes.end()};
-}
-
-}  // namespace
-
-std::vector<NodeId> nodes_of_weights(const Graph& graph, NodeId sum) {
-  const NodeId multiplication = multiplication_of_halves(graph, sum);
-  if (multiplication < 0) return {};
-  for (const NodeId factor : graph.at(multiplication).args) {
-    const NodeId weights = behind_views(graph, factor);
-    if (!form_of_weights(graph, weights)) continue;
-    if (const std::set<NodeId> between = Descent(graph, true).to(weights); !between.empty())
-      return with_factors(graph, sum, between);
-  }
-  return {};
-}
-
-std::set<NodeId> between_products(const Graph& graph, NodeId sum) {
-  const NodeId multiplication = multiplication_of_halves(graph, sum);
-  if (multiplication < 0) return {};
-  for (const NodeId factor : graph.at(multiplication).args) {
-    if (!rounds_sums(graph, behind_views(graph, factor))) continue;
-    std::set<NodeId> between = Descent(graph, false).to(factor);
-    if (between.empty()) continue;
-    std::set<NodeId> products{multiplication};
-    for (const NodeId id : between)
-      if (const NodeId product = multiplication_of_halves(graph, id); product >= 0) products.insert(product);
-    for (const NodeId product : products)
-      for (NodeId id : graph.at(product).args) {
-        for (; is_view(graph.at(id).kind); id = graph.at(id).args[0]) between.insert(id);
-        between.insert(id);
-      }
-    return between;
-  }
-  return {};
-}
-
-std::vector<NodeId> nodes_of_chain(const Graph& graph, NodeId sum) {
-  const std::set<NodeId> between = between_products(graph, sum);
-  return between.empty() ? std::vector<NodeId>{} : with_factors(graph, sum, between);
 }
 
 }  // namespace smelt::schedule

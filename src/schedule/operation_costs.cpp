@@ -5,13 +5,13 @@
 namespace smelt::schedule {
 namespace {
 
-struct Cost {
+struct OperationCost {
   Op op;
   double f32, f64;  // simple operations on 32 bits
 };
 
 // `smelt devices --calibrate` on an AMD EPYC with AVX-512, two digits of each.
-constexpr Cost kCosts[] = {
+constexpr OperationCost kCosts[] = {
     {Op::Div, 6.5, 21},      {Op::FloorDiv, 14, 31},     {Op::Mod, 110, 130},     {Op::Fmod, 110, 120},
     {Op::Pow, 110, 240},     {Op::Sign, 1.4, 2.2},       {Op::Square, 0.93, 1.2}, {Op::Reciprocal, 6.5, 21},
     {Op::Max, 2.3, 3.8},     {Op::Min, 2.3, 3.8},        {Op::Sqrt, 12, 41},      {Op::Rsqrt, 21, 67},
@@ -30,7 +30,7 @@ constexpr std::pair<Fact, double> kFacts[] = {
 Calibration all() {
   Calibration c;
   for (const auto& [fact, number] : kFacts) c.numbers[place_of(fact)] = number;
-  for (const Cost& cost : kCosts) {
+  for (const OperationCost& cost : kCosts) {
     c.numbers[place_of(cost.op, false)] = cost.f32;
     c.numbers[place_of(cost.op, true)] = cost.f64;
   }
