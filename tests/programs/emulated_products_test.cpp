@@ -227,6 +227,9 @@ TEST_F(EmulatedChains, OfAnyOperations) {
   check_chain(relu, of_heads(DType::BF16, 1, 1, 128, 192, 64));
   check_chain(relu, of_heads(DType::BF16, 3, 3, 70, 101, 80));
   check_chain(relu, of_heads(DType::BF16, 1, 1, 33, 17, 40));
+  // Keys that are not there have products of 0, and no part in the sums.
+  check_chain("s = f32(q) @ f32(k).mT\nreturn bf16(where(s == 0, inf, s)) @ v",
+              of_heads(DType::BF16, 1, 1, 70, 101, 64));
   // Two products, a window of keys, a row of each side, and results that follow.
   std::vector<Tensor> both = of_heads(DType::BF16, 1, 1, 200, 200, 64);
   check_chain(
