@@ -247,9 +247,8 @@ std::vector<Stmt> ChainLowering::between(const Tile& tile, const IntExpr& first_
   bool same = true;
   for (int c = 0; c < 2; ++c) {
     place(placement, p.inner, first_key + at.column + c);
-    std::vector<schedule::Guard> there = guards_of(placement, p.inner);
-    // Rows that are not there have no place among the results, unless what they read is nan.
-    const ExprId is_there = seen ? kNoExpr : evaluator_.only_where(there);
+    // Rows that are not there need no such choice: nothing is stored of them.
+    const ExprId is_there = seen ? kNoExpr : evaluator_.only_where(guards_of(placement, p.inner));
     evaluator_.only_where(guards_of(placement, p.inner, p.rows));
     for (size_t n = 0; n < chain().firsts.size(); ++n)
       ready_[chain().firsts[n].sum] = builder_.load({true, kernel_.fragments[n].registers, {lane, c}});

@@ -157,6 +157,7 @@ class ChainFinder {
     const Reduction& sum = domain.reductions[chain_.product.sums[0].reduction];
     weights_at_ = shown(chain_.product.sums[0].rows, sum.argument_index);
     columns_at_ = sum.argument_index;
+    columns_extent_ = count_of(domain, chain_.product.columns);
     return true;
   }
 
@@ -325,7 +326,7 @@ class ChainFinder {
 
   // Whether the last product has the same factor at its columns as this one at its depth.
   bool is_of_columns(const FirstProduct& first, const ValueAt& columns) const {
-    if (columns_.size() != 1) return false;
+    if (columns_.size() != 1 || !(first.depth.extent == columns_extent_)) return false;
     const ValueAt keys = halves_of(first.keys.node, first.keys.index);
     if (keys.node != columns.node || keys.index.size() != columns.index.size()) return false;
     for (size_t d = 0; d < keys.index.size(); ++d)
@@ -450,6 +451,7 @@ class ChainFinder {
   NodeId weights_ = -1;
   ValueAt weights_at_;
   Index columns_at_;  // of the other factor of the last product
+  IntExpr columns_extent_;
   Ranges ranges_;
   std::set<Symbol> keys_, rows_, columns_;
   std::vector<NodeId> row_outputs_;  // stored before the last product

@@ -227,6 +227,11 @@ TEST_F(EmulatedChains, OfAnyOperations) {
   check_chain(relu, of_heads(DType::BF16, 1, 1, 128, 192, 64));
   check_chain(relu, of_heads(DType::BF16, 3, 3, 70, 101, 80));
   check_chain(relu, of_heads(DType::BF16, 1, 1, 33, 17, 40));
+  // One array is the keys' factor and the columns' one, whole and in part.
+  const std::vector<Tensor> two{noise(DType::BF16, {2, 1, 70, 96}, 1), noise(DType::BF16, {2, 1, 101, 96}, 2)};
+  check_chain("return scaled_dot_product_attention(q, k, k)", two);
+  check_chain("return bf16(relu(f32(q) @ f32(k).mT)) @ k", two);
+  check_chain("return bf16(relu(f32(q)[:, :, :, :64] @ f32(k)[:, :, :, :64].mT)) @ k", two);
   // Keys that are not there have products of 0, and no part in the sums.
   check_chain("s = f32(q) @ f32(k).mT\nreturn bf16(where(s == 0, inf, s)) @ v",
               of_heads(DType::BF16, 1, 1, 70, 101, 64));
