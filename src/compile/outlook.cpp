@@ -22,8 +22,7 @@ Outlook Executable::outlook(const SizeBinding& sizes) const {
   outlook.fuses = options.fuse;
   plan::Options other = options;
   other.fuse = !options.fuse;
-  const Graph once = merge_equal_nodes(graph);
-  const Graph& of_other = other.fuse ? graph : once;
+  const Graph of_other = other.fuse ? graph : merge_equal_nodes(graph);
   const double us = plan::predict(of_other, plan::make_plan(of_other, other), other).us;
   outlook.unfused_us = options.fuse ? us : outlook.own.us;
   outlook.fused_us = options.fuse ? outlook.own.us : us;

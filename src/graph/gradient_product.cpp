@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "graph/gradient_detail.hpp"
+#include "graph/softmax.hpp"
 #include "graph/term.hpp"
 
 namespace smelt::gradients {
@@ -10,13 +11,6 @@ namespace smelt::gradients {
 using functions::Term;
 
 namespace {
-
-bool is_op(const Node& node, Op op) { return node.kind == NodeKind::Elementwise && node.op == op; }
-
-NodeId behind_views(const GraphBuilder& b, NodeId id) {
-  while (is_view(b.at(id).kind)) id = b.at(id).args[0];
-  return id;
-}
 
 NodeId behind_views_and_casts(const GraphBuilder& b, NodeId id) {
   while (is_view(b.at(id).kind) || b.at(id).kind == NodeKind::Cast) id = b.at(id).args[0];
@@ -27,7 +21,7 @@ NodeId behind_views_and_casts(const GraphBuilder& b, NodeId id) {
 NodeId multiplication_of(const GraphBuilder& b, NodeId id) {
   const Node& sum = b.at(id);
   const bool sums = sum.kind == NodeKind::Reduce && sum.reduce == ReduceKind::Sum && sum.axes.size() == 1;
-  return sums && is_op(b.at(sum.args[0]), Op::Mul) ? sum.args[0] : -1;
+  return sums && is_elementwise(b.at(sum.args[0]), Op::Mul) ? sum.args[0] : -1;
 }
 
 bool widens_bf16(const GraphBuilder& b, NodeId id) {
@@ -57,7 +51,7 @@ NodeId as_rounded(const Sweep& s, NodeId sum) {
 }  // namespace
 
 NodeId rounded_like_factors(GraphBuilder& b, NodeId product, NodeId g) {
-  if (!is_op(b.at(product), Op::Mul) || b.dtype(g) != DType::F32) return g;
+  if (!is_elementwise(b.at(product), Op::Mul) || b.dtype(g) != DType::F32) return g;
   if (widens_bf16(b, g)) return g;
   const std::vector<NodeId> factors = b.at(product).args;
   if (!std::all_of(factors.begin(), factors.end(), [&](NodeId factor) { return widens_bf16(b, factor); })) return g;
@@ -103,21 +97,14 @@ struct Softmax {
 };
 static std::optional<Softmax> softmax_of(const GraphBuilder& b, NodeId weights) {
   const Node& node = b.at(weights);
-  const bool divides = is_op(node, Op::Div);
-  if (!divides && !is_op(node, Op::Mul)) return std::nullopt;
+  const bool divides = is_elementwise(node, Op::Div);
+  if (!divides && !is_elementwise(node, Op::Mul)) return std::nullopt;
   for (size_t k = divides ? 1 : 0; k < 2; ++k) {
     const NodeId e = node.args[1 - k];
     const Node& repeated = b.at(node.args[k]);
-    if (!is_op(b.at(e), Op::Exp) || repeated.kind != NodeKind::Broadcast) continue;
-    NodeId total = behind_views(b, repeated.args[0]);
-    if (!divides) {
-      if (!is_op(b.at(total), Op::Reciprocal)) continue;
-      total = behind_views(b, b.at(total).args[0]);
-    }
-    if (is_op(b.at(total), Op::Where)) total = behind_views(b, b.at(total).args[2]);
-    const Node& sum = b.at(total);
-    if (sum.kind == NodeKind::Reduce && sum.reduce == ReduceKind::Sum && sum.axes.size() == 1 && sum.args[0] == e)
-      return Softmax{e, repeated.args[0]};
+    if (!is_elementwise(b.at(e), Op::Exp) || repeated.kind != NodeKind::Broadcast) continue;
+    const NodeId total = sum_of_exponentials(b, repeated.args[0], divides);
+    if (total >= 0 && b.at(total).axes.size() == 1 && b.at(total).args[0] == e) return Softmax{e, repeated.args[0]};
   }
   return std::nullopt;
 }

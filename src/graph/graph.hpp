@@ -165,11 +165,14 @@ struct Graph {
   std::vector<Symbol> size_symbols() const;  // of the inputs' shapes, in order of appearance
 };
 
-// The node that a chain of views shows, which may be `id` itself.
-inline NodeId behind_views(const Graph& graph, NodeId id) {
-  while (is_view(graph.at(id).kind)) id = graph.at(id).args[0];
+// The node that a chain of views shows, which may be `id` itself, of a Graph or of one that is
+// being built.
+template <class Nodes>
+NodeId behind_views(const Nodes& nodes, NodeId id) {
+  while (is_view(nodes.at(id).kind)) id = nodes.at(id).args[0];
   return id;
 }
+inline bool is_elementwise(const Node& node, Op op) { return node.kind == NodeKind::Elementwise && node.op == op; }
 // Elements between neighbours along each dimension, where the value lies in memory: the steps of an
 // input that has them, else row-major.
 Shape strides_of(const Node& node);

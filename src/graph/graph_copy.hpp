@@ -1,6 +1,7 @@
 // A copy of a graph, some of whose nodes are written in another way.
 #pragma once
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,10 +21,16 @@ class GraphCopy {
  protected:
   explicit GraphCopy(const Graph& from) : from_(from) {}
 
-  // The copy; `write` gives what stands for a node, once what it reads is written.
+  // The copy; `write` gives what stands for a node, once what it reads is written. It may take the
+  // number of the node too.
   template <class Write>
   Graph copy(const Write& write) {
-    for (const Node& node : from_.nodes) ids_.push_back(write(node));
+    for (const Node& node : from_.nodes) {
+      if constexpr (std::is_invocable_v<Write, const Node&, NodeId>)
+        ids_.push_back(write(node, static_cast<NodeId>(ids_.size())));
+      else
+        ids_.push_back(write(node));
+    }
     Graph made = from_;
     for (NodeId& id : made.inputs) id = written(id);
     for (NodeId& id : made.outputs) id = written(id);

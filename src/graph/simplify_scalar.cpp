@@ -9,8 +9,6 @@ namespace smelt::simplifying {
 
 namespace {
 
-bool is_op(const Node& node, Op op) { return node.kind == NodeKind::Elementwise && node.op == op; }
-
 // The value of an operation on constants, unless folding would round where running would not: small
 // floats compute in f32 and round only where a value is stored.
 std::optional<Scalar> folded(Op op, const std::vector<Scalar>& args) {
@@ -178,7 +176,7 @@ std::optional<NodeId> cancel_pairs(Rewriter& r, const Node& node) {
 std::optional<NodeId> absorb_negation(Rewriter& r, const Node& node) {
   if (node.kind != NodeKind::Elementwise || node.args.size() != 2) return std::nullopt;
   const Node &a = r.arg(node, 0), &b = r.arg(node, 1);
-  const bool left = is_op(a, Op::Neg), right = is_op(b, Op::Neg);
+  const bool left = is_elementwise(a, Op::Neg), right = is_elementwise(b, Op::Neg);
   if (node.op == Op::Add && right) return r.emit_elementwise(Op::Sub, {node.args[0], b.args[0]}, node);
   if (node.op == Op::Add && left) return r.emit_elementwise(Op::Sub, {node.args[1], a.args[0]}, node);
   if (node.op == Op::Sub && right) return r.emit_elementwise(Op::Add, {node.args[0], b.args[0]}, node);
@@ -201,7 +199,7 @@ NodeId square_root_power(Rewriter& r, const Node& node, bool inverse) {
 // and x ** -0.5 -> roots. The largest error, of x ** -0.5, is 2 units in the last place, and no
 // product overflows or vanishes before the power itself does.
 std::optional<NodeId> expand_powers(Rewriter& r, const Node& node) {
-  if (!is_op(node, Op::Pow)) return std::nullopt;
+  if (!is_elementwise(node, Op::Pow)) return std::nullopt;
   const NodeId x = node.args[0], exponent = node.args[1];
   const auto square = [&](NodeId y) { return r.emit_elementwise(Op::Square, {y}, node); };
   if (r.is_uniform(exponent, 2)) return square(x);
@@ -241,11 +239,11 @@ std::optional<NodeId> divide_by_powers_of_two(Rewriter& r, const Node& node) {
 // where(true, x, y) -> x, where(c, x, x) -> x, where(~c, x, y) -> where(c, y, x), where(c, true,
 // false) -> c
 std::optional<NodeId> decide_choices(Rewriter& r, const Node& node) {
-  if (!is_op(node, Op::Where)) return std::nullopt;
+  if (!is_elementwise(node, Op::Where)) return std::nullopt;
   const NodeId c = node.args[0], yes = node.args[1], no = node.args[2];
   if (yes == no) return yes;
   if (const Scalar* s = r.uniform(c)) return s->as_bool() ? yes : no;
-  if (is_op(r.at(c), Op::Not)) return r.emit_elementwise(Op::Where, {r.at(c).args[0], no, yes}, node);
+  if (is_elementwise(r.at(c), Op::Not)) return r.emit_elementwise(Op::Where, {r.at(c).args[0], no, yes}, node);
   if (!is_bool(node.dtype)) return std::nullopt;
   if (r.is_uniform(yes, 1) && r.is_uniform(no, 0)) return c;
   if (r.is_uniform(yes, 0) && r.is_uniform(no, 1)) return r.emit_elementwise(Op::Not, {c}, node);

@@ -55,12 +55,6 @@ ChainLowering::Panel ChainLowering::add_panel(const schedule::ValueAt& factor, i
   return {factor.node, factor.index, buffer, own, inner, along_inner, stages};
 }
 
-schedule::Guard ChainLowering::place_depth(Placement& placement, const schedule::FirstProduct& first,
-                                           const IntExpr& position) {
-  placement.place(first.depth.var, position);
-  return {position, first.depth.extent};
-}
-
 // A factor into its panel, with 0 for what is not there.
 Stmt ChainLowering::stage(const Panel& panel, const Tile& tile, const PlaceElement& place_element) {
   Placement placement = tile.placement;
@@ -84,6 +78,18 @@ Stmt ChainLowering::stage(const Panel& panel, const Tile& tile, const PlaceEleme
   const int64_t steps = points / (int64_t{schedule_.lanes} * schedule_.team);
   return loop(LoopKind::Vector, kLane, points, std::move(element), schedule_.lanes,
               static_cast<int>(std::clamp<int64_t>(steps, 1, 8)));
+}
+
+// A side of a first product: what it has at these axes from `from` on, along the depth.
+Stmt ChainLowering::stage_first(const Panel& panel, const Tile& tile, const schedule::FirstProduct& first,
+                                const std::vector<int>& axes, const IntExpr& from) {
+  return stage(panel, tile, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
+    place(placement, axes, from + own);
+    placement.place(first.depth.var, inner);
+    std::vector<schedule::Guard> guards = guards_of(placement, axes);
+    guards.push_back({inner, first.depth.extent});
+    return guards;
+  });
 }
 
 int ChainLowering::add_fragment(int64_t columns, int64_t inner, bool columns_along_inner) {
@@ -287,12 +293,7 @@ std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, c
   const IntExpr first_key = (keys.first + IntExpr::symbol(kTileOfKeys)) * p.tile_inner;
   std::vector<Stmt> steps;
   for (size_t n = 0; n < firsts; ++n)
-    steps.push_back(stage(panels[n], at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
-      place(placement, p.inner, first_key + own);
-      std::vector<schedule::Guard> guards = guards_of(placement, p.inner);
-      guards.push_back(place_depth(placement, chain().firsts[n], inner));
-      return guards;
-    }));
+    steps.push_back(stage_first(panels[n], at, chain().firsts[n], p.inner, first_key));
   if (!shares)
     steps.push_back(stage(values, at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
       place(placement, p.inner, first_key + inner);
@@ -396,12 +397,7 @@ void ChainLowering::phases() {
   kernel_.fragments.back().has_weights = chain().weighs();
   std::vector<Stmt> body;
   for (size_t n = 0; n < rows.size(); ++n)
-    body.push_back(stage(rows[n], tile, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
-      place(placement, p.rows, tile.rows.first + own);
-      std::vector<schedule::Guard> guards = guards_of(placement, p.rows);
-      guards.push_back(place_depth(placement, chain().firsts[n], inner));
-      return guards;
-    }));
+    body.push_back(stage_first(rows[n], tile, chain().firsts[n], p.rows, tile.rows.first));
   body.push_back(Matrix{Matrix::Step::Clear, sums()});
   append(body, over_keys(tile, keys_of(tile), rows));
   int factors = -1;

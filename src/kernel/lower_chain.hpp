@@ -42,8 +42,8 @@ class ChainLowering : public Lowering {
   using PlaceElement =
       std::function<std::vector<schedule::Guard>(Placement&, const IntExpr& own, const IntExpr& inner)>;
   Stmt stage(const Panel& panel, const Tile& tile, const PlaceElement& place_element);
-  static schedule::Guard place_depth(Placement& placement, const schedule::FirstProduct& first,
-                                     const IntExpr& position);
+  Stmt stage_first(const Panel& panel, const Tile& tile, const schedule::FirstProduct& first,
+                   const std::vector<int>& axes, const IntExpr& from);
 
   int add_fragment(int64_t columns, int64_t inner, bool columns_along_inner);
   // The tiles of keys that some row of the tile may see.

@@ -8,6 +8,7 @@
 
 #include "graph/build_detail.hpp"
 #include "graph/graph_copy.hpp"
+#include "graph/softmax.hpp"
 #include "schedule/candidates.hpp"
 #include "schedule/chain.hpp"
 
@@ -41,8 +42,7 @@ class ChainsApart : GraphCopy {
   std::optional<Graph> run() {
     find();
     if (own_.empty()) return std::nullopt;
-    NodeId at = 0;
-    Graph made = copy([&](const Node& node) { return write(node, at++); });
+    Graph made = copy([&](const Node& node, NodeId id) { return write(node, id); });
     drop_unused(made);
     return made;
   }
@@ -97,9 +97,7 @@ class ChainsApart : GraphCopy {
     bool divides;
   };
   std::optional<Weights> weights_of(NodeId id, const std::set<NodeId>& between) const {
-    const auto is_op = [&](NodeId n, Op op) {
-      return from_.at(n).kind == NodeKind::Elementwise && from_.at(n).op == op;
-    };
+    const auto is_op = [&](NodeId n, Op op) { return is_elementwise(from_.at(n), op); };
     const auto is_of_rows = [&](NodeId n) { return from_.at(n).kind == NodeKind::Broadcast && !between.count(n); };
     const bool divides = is_op(id, Op::Div);
     if (!divides && !is_op(id, Op::Mul)) return std::nullopt;
@@ -110,14 +108,7 @@ class ChainsApart : GraphCopy {
       const NodeId difference = from_.at(exponential).args[0];
       if (!is_op(difference, Op::Sub) || !is_of_rows(from_.at(difference).args[1])) continue;
       const NodeId a = from_.at(difference).args[1];
-      NodeId total = behind_views(from_, b);
-      if (!divides) {
-        if (!is_op(total, Op::Reciprocal)) continue;
-        total = behind_views(from_, from_.at(total).args[0]);
-      }
-      if (is_op(total, Op::Where)) total = behind_views(from_, from_.at(total).args[2]);
-      const Node& sum = from_.at(total);
-      if (sum.kind != NodeKind::Reduce || sum.reduce != ReduceKind::Sum || !is_op(sum.args[0], Op::Exp)) continue;
+      if (sum_of_exponentials(from_, b, divides) < 0) continue;
       if (from_.at(from_.at(a).args[0]).shape == from_.at(from_.at(b).args[0]).shape)
         return Weights{exponential, difference, from_.at(difference).args[0], a, b, divides};
     }

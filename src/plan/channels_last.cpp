@@ -33,8 +33,7 @@ class ChannelsLast : GraphCopy {
     for (size_t i = 0; i < from_.nodes.size(); ++i) find(static_cast<NodeId>(i));
     if (readers_.empty()) return std::nullopt;
     StoredCopies made;
-    NodeId at = 0;
-    made.graph = copy([&](const Node& node) { return write(node, at++); });
+    made.graph = copy([&](const Node& node, NodeId id) { return write(node, id); });
     // Pads and casts that only the windows read as they were.
     const std::vector<NodeId> renamed = drop_unused(made.graph);
     for (const auto& [array, copied] : copies_) {

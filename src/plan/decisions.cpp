@@ -178,9 +178,16 @@ int64_t unfused_bytes(const Graph& graph, const Edges& edges) {
 // Bytes of the unfused program, of the plan, and of every input and output once.
 Traffic traffic(const Graph& graph, const Edges& edges, const SizeBinding& sizes, const Plan& plan) {
   Traffic t;
-  const Graph once = merge_equal_nodes(graph);
-  t.unfused_bytes =
-      once.nodes.size() == graph.nodes.size() ? unfused_bytes(graph, edges) : unfused_bytes(once, Edges(once, sizes));
+  // Only products have nodes written again for them (plan/chains.hpp).
+  bool multiplies = false;
+  for (size_t i = 0; i < graph.nodes.size() && !multiplies; ++i)
+    multiplies = edges.multiplication_of(graph, static_cast<NodeId>(i)) >= 0;
+  if (multiplies) {
+    const Graph once = merge_equal_nodes(graph);
+    t.unfused_bytes = unfused_bytes(once, Edges(once, sizes));
+  } else {
+    t.unfused_bytes = unfused_bytes(graph, edges);
+  }
   std::set<NodeId> inputs;
   for (const FusionGroup* group : one_by_one(plan)) {
     for (NodeId id : group->inputs) {

@@ -20,8 +20,7 @@ class SumsInOrder : GraphCopy {
   std::optional<Graph> run() {
     find();
     if (order_.empty()) return std::nullopt;
-    NodeId at = 0;
-    Graph made = copy([&](const Node& node) { return write(node, at++); });
+    Graph made = copy([&](const Node& node, NodeId id) { return write(node, id); });
     drop_unused(made);
     return made;
   }

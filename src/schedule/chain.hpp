@@ -59,7 +59,7 @@ struct Chain {
   std::vector<ValueAt> row_results;  // outputs that depend on the maximum and the total of the row alone
   std::vector<Seen> seen;
   bool weighs() const { return maximum >= 0; }
-  int64_t deepest() const;  // of the depths as they are staged
+  int64_t deepest() const, depths() const;  // the largest of the depths as they are staged, and all of them
 };
 
 // The chain that a group is, tiles not chosen yet. Nothing where it is none, or where the values

@@ -7,8 +7,6 @@
 
 namespace smelt::schedule {
 
-inline bool is_elementwise(const Node& node, Op op) { return node.kind == NodeKind::Elementwise && node.op == op; }
-
 // Whether it is a factor of halves that is multiplied in f32: the cast.
 bool widens_halves(const Graph& graph, NodeId id);
 // Whether what it widens was rounded from f32.

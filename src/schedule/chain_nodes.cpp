@@ -83,6 +83,14 @@ class Descent {
   bool too_many_ = false;
 };
 
+// That of the last product, and those of products between.
+std::vector<NodeId> multiplications(const Graph& graph, NodeId last, const std::set<NodeId>& between) {
+  std::vector<NodeId> found{last};
+  for (const NodeId id : between)
+    if (const NodeId product = multiplication_of_halves(graph, id); product >= 0) found.push_back(product);
+  return found;
+}
+
 // With what leads to the factors of products from arrays of halves, and without views.
 std::vector<NodeId> with_factors(const Graph& graph, NodeId sum, const std::set<NodeId>& between) {
   const Computing computes(graph);
@@ -90,10 +98,7 @@ std::vector<NodeId> with_factors(const Graph& graph, NodeId sum, const std::set<
   std::set<NodeId> nodes{sum, multiplication};
   for (const NodeId id : between)
     if (computes(id) || multiplication_of_halves(graph, id) >= 0) nodes.insert(id);
-  std::vector<NodeId> products{multiplication};
-  for (const NodeId id : between)
-    if (const NodeId product = multiplication_of_halves(graph, id); product >= 0) products.push_back(product);
-  for (const NodeId product : products) {
+  for (const NodeId product : multiplications(graph, multiplication, between)) {
     nodes.insert(product);
     for (const NodeId factor : graph.at(product).args) nodes.insert(behind_views(graph, factor));
   }
@@ -121,10 +126,7 @@ std::set<NodeId> between_products(const Graph& graph, NodeId sum) {
     if (!rounds_sums(graph, behind_views(graph, factor))) continue;
     std::set<NodeId> between = Descent(graph, false).to(factor);
     if (between.empty()) continue;
-    std::set<NodeId> products{multiplication};
-    for (const NodeId id : between)
-      if (const NodeId product = multiplication_of_halves(graph, id); product >= 0) products.insert(product);
-    for (const NodeId product : products)
+    for (const NodeId product : multiplications(graph, multiplication, between))
       for (NodeId id : graph.at(product).args) {
         for (; is_view(graph.at(id).kind); id = graph.at(id).args[0]) between.insert(id);
         between.insert(id);

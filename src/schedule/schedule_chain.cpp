@@ -26,10 +26,8 @@ int64_t padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 int64_t shared_bytes(const Chain& chain) {
   const Product& p = chain.product;
-  int64_t depth = 0;
-  for (const FirstProduct& first : chain.firsts) depth += first.depth_padded;
-  const int64_t part = p.tile_inner * (depth + (chain.of_columns < 0 ? p.tile_columns : 0));
-  const int64_t halves = p.tile_rows * depth + std::max(2, p.stages) * part;
+  const int64_t part = p.tile_inner * (chain.depths() + (chain.of_columns < 0 ? p.tile_columns : 0));
+  const int64_t halves = p.tile_rows * chain.depths() + std::max(2, p.stages) * part;
   return 2 * halves + (chain.weighs() ? 3 * 4 * p.tile_rows : 0);
 }
 
@@ -158,9 +156,7 @@ Cost predict_chain(const Graph& graph, const Group& group, const Schedule& sched
       static_cast<double>(estimate_of(schedule.domain, p.batch)) *
       ceil_ratio(static_cast<double>(estimate_of(schedule.domain, p.rows)), static_cast<double>(p.tile_rows));
   const double keys = static_cast<double>(estimate_of(schedule.domain, p.inner)) * (chain.seen.empty() ? 1.0 : 0.55);
-  int64_t depth = 0;
-  for (const FirstProduct& first : chain.firsts) depth += first.depth_padded;
-  const double of_tile = static_cast<double>(p.tile_rows) * keys * static_cast<double>(depth + p.tile_columns);
+  const double of_tile = static_cast<double>(p.tile_rows) * keys * static_cast<double>(chain.depths() + p.tile_columns);
   constexpr double kClock = 1755, kMultiplications = 2048;
   const double reached = !p.boxed ? 0.33 : std::max(chain.deepest(), p.tile_columns) <= 64 ? 0.45 : 0.65;
   constexpr double kBegins = 2;  // us
