@@ -98,6 +98,8 @@ struct CLike {
 
   // An operation on floats whose result is an integer: truncated, saturated, 0 for NaN.
   std::string (*float_to_int)(UsedHelpers& used, const std::string& x, DType from, DType to) = nullptr;
+  // From f32, rounded to the nearest and saturated; null where that is no single instruction.
+  std::string (*nearest_int)(UsedHelpers& used, const std::string& x, DType to) = nullptr;
   // One random word: `draw` of philox, the arguments.
   std::string (*random_word)(UsedHelpers& used, int draw, const std::vector<std::string>& args,
                              const std::string& element) = nullptr;

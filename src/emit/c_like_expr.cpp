@@ -79,6 +79,11 @@ std::string PhasePrinter::compute(ExprId id) {
         // A position that fits an int converts faster than the i64 that it stands for.
         if (index && !function_.wide && is_float(e.dtype))
           return fmt::format("({}){}", type_of(e.dtype), integer(index->value));
+        const Expr& from = kernel_.at(made.x);
+        const auto* rounded = from.get_if<Apply>();
+        const bool nearest = rounded && rounded->op == Op::Round && from.dtype == DType::F32 && as_.nearest_int;
+        if (nearest && is_int(e.dtype) && size_of(e.dtype) <= 4 && !made.wrap)
+          return as_.nearest_int(used_, known(rounded->args[0]), e.dtype);
         return cast(as_, used_, known(made.x), dtype(made.x), e.dtype, made.wrap);
       },
       [&](const Bitcast& made) { return bitcast(as_, known(made.x), dtype(made.x), e.dtype); },

@@ -25,12 +25,19 @@ void PhasePrinter::declare_fragments() {
   for (size_t f = 0; f < kernel_.fragments.size(); ++f) {
     const kernel::Fragment& made = kernel_.fragments[f];
     line("using Tile{} = {}<{}, {}, {}, {}, {}, {}, {}, {}>;", f, used_("MatrixTile"), made.rows, made.columns,
-         made.inner, team_.threads / 32, made.down, made.rows_along_inner, made.columns_along_inner,
+         made.inner, made.of_warps ? 1 : team_.threads / 32, made.down, made.rows_along_inner, made.columns_along_inner,
          made.factors == DType::BF16);
     line("{} {}[Tile{}::kSums];", type_of(made.sums), sums_of(static_cast<int>(f)), f);
     if (made.has_weights) line("{} w{};", used_("RowWeights"), f);
     if (made.holds_rows) line("unsigned p{0}[Tile{0}::kInner / 4];", f);
   }
+}
+
+// An element of a factor that units of warps multiply: two halves are a word.
+void PhasePrinter::hold_half(const Store& s, const std::string& value) {
+  const int b = s.access.array;
+  const std::string at = s.access.index.size() == 1 ? "n" : fmt::format("2 * n + {}", integer(s.access.index[1]));
+  line("{}<{}>(k{}, {}, {});", used_("hold_half"), of_warps_.at(b) == DType::BF16, b, at, value);
 }
 
 void PhasePrinter::weigh_rows(const kernel::Matrix& s) {
@@ -60,7 +67,9 @@ void PhasePrinter::matrix(const kernel::Matrix& s) {
       if (made.has_weights) line("{}(w{});", used_("clear_weights"), f);
       break;
     case kernel::Matrix::Step::Multiply:
-      if (s.by >= 0) {
+      if (made.of_warps) {
+        line("{}<Tile{}>({}, k{}, k{});", used_("multiply_lanes"), f, sums, s.rows, s.columns);
+      } else if (s.by >= 0) {
         if (!made.has_weights) round_rows(s);
         multiply_held(s, "stage");
       } else {
@@ -80,7 +89,11 @@ void PhasePrinter::matrix(const kernel::Matrix& s) {
       line("{}<{}>({}, {});", used_("add_sums"), s.step == kernel::Matrix::Step::AddFinite, sums, sums_of(s.by));
       break;
     case kernel::Matrix::Step::Put:
-      line("{}<Tile{}, {}>({}, b{}, t);", used_("put_tile"), f, made.columns + kernel::Fragment::kApart, sums, s.into);
+      if (const int pitch = made.columns + made.apart(); made.of_warps)
+        line("{}<Tile{}, {}>({}, b{} + (t >> 5) * {}, t & 31);", used_("put_tile"), f, pitch, sums, s.into,
+             made.rows * pitch);
+      else
+        line("{}<Tile{}, {}>({}, b{}, t);", used_("put_tile"), f, pitch, sums, s.into);
       break;
   }
   for (const int b : {s.into, made.registers, s.by < 0 ? -1 : kernel_.fragments[static_cast<size_t>(s.by)].registers})

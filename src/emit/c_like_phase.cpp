@@ -28,6 +28,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, 
       slots_(kernel.locals.size(), 0),
       own_edges_(kernel.locals.size(), false),
       in_registers_(kernel.buffers.size(), false),
+      of_warps_(kernel::factors_of_warps(kernel, kernel.phases[phase])),
       known_(kernel.exprs.size()) {
   SMELT_CHECK(team_.threads > 0, "kernel {} has no threads: it was not scheduled for a GPU", kernel.name);
   SMELT_CHECK(kernel.ordered || kernel.buffers.empty(), "kernel {} did not go through its passes", kernel.name);
@@ -112,6 +113,13 @@ void PhasePrinter::settle_buffers(kernel::Lifetime lifetime, IntExpr& used) {
         SMELT_CHECK(
             v.one_step && v.lanes == 1 && !v.checked && IntExpr(2 * team_.threads * v.unroll) == count(buffer.dims),
             "scratch buffer {} is not gone through as its fragment lies", b);
+        in_registers_[b] = true;
+        continue;
+      }
+      if (of_warps_.count(static_cast<int>(b))) {
+        SMELT_CHECK(v.one_step && !v.checked && IntExpr(team_.threads * v.count()) == buffer.dims[0],
+                    "scratch buffer {} is not gone through as units multiply it", b);
+        line("unsigned k{}[{}];", b, *count(buffer.dims).constant() / team_.threads / 2);
         in_registers_[b] = true;
         continue;
       }

@@ -150,6 +150,7 @@ class PhasePrinter : TextLines {
   void use_part_and_add(const Loop& s, const std::function<void()>& make);
   void use_part_meanwhile(const Loop& s, size_t first_use, const std::string& part, const std::function<void()>& make);
   void round_rows(const kernel::Matrix& s);
+  void hold_half(const Store& s, const std::string& value);
   void multiply_held(const kernel::Matrix& s, const char* stage);
   void end_of_pipeline(const Loop& s, const std::string& count);
   void multiply_last_rows(const Loop& s, const std::string& count);
@@ -337,7 +338,8 @@ class PhasePrinter : TextLines {
   UsedHelpers used_;             // wherever a call of a helper is spelled
   std::vector<int> slots_;       // of locals: one value per lane; 0: one for the team, or a name inside its block
   std::vector<bool> own_edges_;  // of these, whose last value is that of what the thread takes from the ends of a row
-  std::vector<bool> in_registers_;  // scratch buffers
+  std::vector<bool> in_registers_;       // scratch buffers
+  const std::map<int, DType> of_warps_;  // those that units of warps multiply
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;
   std::map<ExprId, std::string> early_;           // loads that were made ahead, by lane

@@ -48,7 +48,10 @@ void PhasePrinter::loop(const Loop& s) {
     case LoopKind::Grid: return grid(s);
     case LoopKind::Vector: return vector_loop(s);
     case LoopKind::Thread:
-    case LoopKind::Serial: return s.stages ? pipeline(s) : count_loop(s, "");
+    case LoopKind::Serial: {
+      const std::string some = s.unroll > 1 && !looped_ ? fmt::format("#pragma unroll {}", s.unroll) : "";
+      return s.stages ? pipeline(s) : count_loop(s, some.c_str());
+    }
     case LoopKind::Unrolled: return count_loop(s, "#pragma unroll");
   }
 }
@@ -131,6 +134,7 @@ void PhasePrinter::store(const Store& s) {
   const bool lanes = vector_.loop != nullptr;
   std::string text = value(s.value);
   const std::string mask = s.mask == kNoExpr ? "" : value(s.mask);
+  if (s.access.scratch && of_warps_.count(s.access.array)) return hold_half(s, text);
   const auto wide = wide_stores_.find(&s);
   if (wide != wide_stores_.end()) {
     line("{} = {};", wide->second.first, to_memory(wide->second.second, text));

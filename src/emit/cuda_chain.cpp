@@ -165,15 +165,6 @@ HelperList chain_helpers(const kernel::Kernel& kernel) {
   if (groups) needs.push_back("multiply_held_groups");
   append(list,
          {
-             {{"packed_halves"},
-              R"(template <bool kBf16> SMELT_INLINE unsigned packed_halves(float low, float high) {
-  unsigned word;
-  if (kBf16)
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
-  else
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
-  return word;
-})"},
              {{"RowWeights", "clear_weights", "weigh_rows", "rescale_rows", "put_rows"}, kWeighRows, {"power_of_two"}},
              {{"multiply_held", "round_rows"}, multiply_held(groups), needs},
          });

@@ -170,6 +170,43 @@ template <bool kBf16> SMELT_INLINE void multiply_matrices(float* sums, const uns
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 })"},
+          {{"packed_halves"},
+           R"(template <bool kBf16> SMELT_INLINE unsigned packed_halves(float low, float high) {
+  unsigned word;
+  if (kBf16)
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  return word;
+})"},
+          {{"multiply_lanes"},
+           R"(// sums += rows * columns, by a warp, for parts of 64 terms: of each a lane has 16 neighbours of each eighth row and column, two to a word.
+// Both lie alike, so terms go to the units in the order in which lanes have them.
+template <class Tile> SMELT_INLINE void multiply_lanes(float* sums, const unsigned* f, const unsigned* g) {
+  constexpr int kHeld = 8;
+#pragma unroll
+  for (int part = 0; part < Tile::kInner / 64; ++part)
+#pragma unroll
+    for (int k = 0; k < kHeld; k += 2)
+#pragma unroll
+      for (int i = 0; i < Tile::kRows / 16; ++i) {
+        const unsigned* const upper = f + (part * (Tile::kRows / 8) + 2 * i) * kHeld + k;
+        const unsigned a[4] = {upper[0], upper[kHeld], upper[1], upper[kHeld + 1]};
+#pragma unroll
+        for (int j = 0; j < Tile::kColumns / 8; ++j)
+          multiply_matrices<Tile::kBf16>(sums + (i * (Tile::kColumns / 8) + j) * 4, a, g + (part * (Tile::kColumns / 8) + j) * kHeld + k);
+      }
+})",
+           {"multiply_matrices", "MatrixTile"}},
+          {{"hold_half"},
+           R"(// Element n, one after the other.
+template <bool kBf16> SMELT_INLINE void hold_half(unsigned* words, int n, float x) {
+  words[n / 2] = n % 2 ? packed_halves<kBf16>(__uint_as_float(words[n / 2]), x) : __float_as_uint(x);
+}
+template <bool> SMELT_INLINE void hold_half(unsigned* words, int n, unsigned short x) {
+  words[n / 2] = n % 2 ? words[n / 2] | (unsigned)x << 16 : x;
+})",
+           {"packed_halves"}},
           {{"add_sums"},
            R"(template <bool kFinite, int kSums> SMELT_INLINE void add_sums(float (&to)[kSums], const float (&from)[kSums]) {
 #pragma unroll

@@ -21,6 +21,10 @@ std::string float_to_int(UsedHelpers& used, const std::string& x, DType from, DT
   return fmt::format("({0} == {0} ? ({1}){2} : ({1})0)", x, type, limits);
 }
 
+std::string nearest_int(UsedHelpers& used, const std::string& x, DType to) {
+  return fmt::format("{}({})", used(fmt::format("near_{}", name_of(to))), x);
+}
+
 std::string random_word(UsedHelpers& used, int draw, const std::vector<std::string>& args, const std::string& element) {
   return fmt::format("{}<{}>({}, {}, {}, (Counter){})", used("random_word"), draw, args[0], args[1], args[2], element);
 }
@@ -92,6 +96,7 @@ const CLike& cuda_spellings() {
       .shared = "__shared__ ",
       .aligned = "__align__(16) ",
       .float_to_int = cuda::float_to_int,
+      .nearest_int = cuda::nearest_int,
       .random_word = cuda::random_word,
       .join = cuda::join,
       .next = cuda::next,

@@ -1,5 +1,10 @@
 #include "emit/cuda_text.hpp"
 
+#include <fmt/format.h>
+
+#include <tuple>
+#include <utility>
+
 #include "emit/ptx_text.hpp"
 #include "emit/small_float_text.hpp"
 
@@ -210,22 +215,22 @@ HelperList bf16_helpers(int compute) {
   };
 }
 
-HelperList truncating_helpers() {
-  return {
-      {{}, ""},
-      {{"to_i8"}, R"(// Truncate and saturate; NaN becomes 0.
-SMELT_INLINE signed char to_i8(float x) { int y; asm("cvt.rzi.s8.f32 %0, %1;" : "=r"(y) : "f"(x)); return (signed char)y; })"},
-      {{"to_u8"},
-       R"(SMELT_INLINE unsigned char to_u8(float x) { int y; asm("cvt.rzi.u8.f32 %0, %1;" : "=r"(y) : "f"(x)); return (unsigned char)y; })"},
-      {{"to_i16"},
-       R"(SMELT_INLINE short to_i16(float x) { int y; asm("cvt.rzi.s16.f32 %0, %1;" : "=r"(y) : "f"(x)); return (short)y; })"},
-      {{"to_u16"},
-       R"(SMELT_INLINE unsigned short to_u16(float x) { int y; asm("cvt.rzi.u16.f32 %0, %1;" : "=r"(y) : "f"(x)); return (unsigned short)y; })"},
-      {{"to_i32"},
-       R"(SMELT_INLINE int to_i32(float x) { int y; asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(y) : "f"(x)); return y; })"},
-      {{"to_u32"},
-       R"(SMELT_INLINE unsigned to_u32(float x) { unsigned y; asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(y) : "f"(x)); return y; })"},
-  };
+// From f32 to integers: truncated (to_i8) or rounded (near_i8), and saturated; NaN becomes 0.
+HelperList to_integer_helpers() {
+  HelperList list{{{}, ""}};
+  for (const auto& [name, ptx, type, word] : {std::tuple{"i8", "s8", "signed char", "int"},
+                                              {"u8", "u8", "unsigned char", "int"},
+                                              {"i16", "s16", "short", "int"},
+                                              {"u16", "u16", "unsigned short", "int"},
+                                              {"i32", "s32", "int", "int"},
+                                              {"u32", "u32", "unsigned", "unsigned"}})
+    for (const auto& [how, rounding] : {std::pair{"to", "rzi"}, {"near", "rni"}})
+      list.push_back(
+          {{fmt::format("{}_{}", how, name)},
+           fmt::format(
+               R"(SMELT_INLINE {0} {1}_{2}(float x) {{ {3} y; asm("cvt.{4}.{5}.f32 %0, %1;" : "=r"(y) : "f"(x)); return ({0})y; }})",
+               type, how, name, word, rounding, ptx)});
+  return list;
 }
 
 HelperList bit_helpers() {
@@ -401,7 +406,7 @@ HelperList prelude(const CudaTarget& target) {
   append(list, half_helpers());
   append(list, f8_helpers());
   append(list, bf16_helpers(target.compute));
-  append(list, truncating_helpers());
+  append(list, to_integer_helpers());
   append(list, bit_helpers());
   append(list, ptx_extremes());
   append(list, float_helpers());

@@ -315,7 +315,8 @@ struct Matrix {
   enum class Step : uint8_t { Clear, Multiply, Add, AddFinite, Put, Weigh, PutRows } step;
   int fragment = 0;
   int rows = -1, columns = -1;  // Multiply: buffers of the factors, each with all stages of the pipeline around
-  int into = -1;                // Put: a buffer [rows, more than columns]; PutRows: [2, rows], of maxima and totals
+  int into =
+      -1;  // Put: a buffer [rows, more than columns], or one for each warp; PutRows: [2, rows], of maxima and totals
   // Multiply: the fragment that is the rows' factor, rounded, in place of a buffer; Weigh; Add:
   // what is added, AddFinite: where it is finite
   int by = -1;
@@ -452,11 +453,16 @@ struct Part {
 // width(n), the other axis, width(n)], swizzled.
 struct Fragment {
   DType factors, sums;
-  int rows, columns, inner;         // of the tile, and of the part that is staged at a time
-  static constexpr int kApart = 8;  // elements between the rows of the buffer that sums are put into
-  int down;                         // warps next to each other along the rows; the others are along the columns
+  int rows, columns, inner;  // of the tile, and of the part that is staged at a time
+  // Elements between the rows of the buffer that sums are put into.
+  static constexpr int kApart = 8, kApartOfWarps = 2;
+  int apart() const { return of_warps ? kApartOfWarps : kApart; }
+  int down;  // warps next to each other along the rows; the others are along the columns
   bool rows_along_inner, columns_along_inner;
   static constexpr int64_t width(int64_t n) { return n % 64 == 0 ? 64 : 32; }
+  // Each warp has all of it, of terms of its own: both factors are scratch of lanes, of which a
+  // thread has `inner / 4` neighbours of each eighth row, and of each eighth column.
+  bool of_warps = false;
   bool holds_rows = false;   // the rows' factor is another fragment, rounded in registers
   bool has_weights = false;  // and each row has a maximum and a total (Matrix::Step::Weigh)
   // Scratch of Scope::Lane by which Vector loops access the sums, as [pair, 2] (pair_at). -1: none.

@@ -136,7 +136,7 @@ bool may_require(bool holds, const std::vector<IntExpr>& when, const Variant& va
 
 int step_of_group(const LaneGroups& groups, const LoopShape& shape, const GroupAccess& access, bool downwards,
                   Variant& variant) {
-  if (shape.lanes == 1) return 0;
+  if (shape.lanes == 1 || !variant.vectors) return 0;
   std::vector<IntExpr> when;
   const int step = groups.step(access.offset, when).value_or(0);
   if (step == 0 || (step < 0 && !downwards)) return 0;

@@ -127,6 +127,12 @@ class ProductLowering : public Lowering {
   std::vector<Stmt> in_pipeline(const GpuPanels& panels, const Tile& tile, const Piece& parts, bool whole);
   std::vector<Stmt> by_threads(const GpuPanels& panels, const Tile& tile, const Piece& parts, Whole whole,
                                bool whole_parts);
+  // lower_product_skinny.cpp
+  Placement place_element(bool of_rows, const Tile& tile, int64_t terms, int64_t term) const;
+  bool shares_elements(const Panel& panel, bool of_rows, const Tile& tile);
+  std::vector<Stmt> read_part(Panel& panel, bool of_rows, const Tile& tile, bool whole);
+  void skinny_tiles();
+  ExprId sum_at(int sums, const IntExpr& row, const IntExpr& column);
   // lower_product_phases.cpp
   bool is_packed(NodeId factor) const;
   std::vector<Axis> packed_axes(bool of_rows) const;

@@ -281,7 +281,7 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
     mask = evaluator_.only_where(guards_of(placement, whole.rows ? none : p.rows, whole.columns ? none : p.columns));
   }
   for (size_t s = 0; s < p.sums.size(); ++s) {
-    const ExprId sum = builder_.load({true, panels.sums[s], {row, column}});
+    const ExprId sum = sum_at(panels.sums[s], row, column);
     if (p.split > 1)
       stores.push_back(
           builder_.store({false, panels.partial[s], partial_at(placement.value_of.at(kSplit), placement)}, sum, mask));
@@ -298,7 +298,9 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
   const bool halves = p.split == 1 && std::all_of(domain().outputs.begin(), domain().outputs.end(),
                                                   [&](const auto& o) { return size_of(graph_.at(o.base).dtype) == 2; });
   const auto columns = (schedule::count_of(domain(), p.columns) * run).constant();
-  const int lanes = !columns ? 4 : p.units && halves && *columns % 8 == 0 ? 8 : *columns % 4 == 0 ? 4 : 1;
+  int lanes = !columns ? 4 : p.units && halves && *columns % 8 == 0 ? 8 : *columns % 4 == 0 ? 4 : 1;
+  // All threads add up what several warps have made.
+  while (p.skinny && lanes > 1 && points / lanes < schedule_.team) lanes /= 2;
   return single(loop(LoopKind::Vector, kLane, points, std::move(body), lanes, 16 / lanes));
 }
 
@@ -332,6 +334,7 @@ std::vector<Stmt> ProductLowering::by_threads(const GpuPanels& panels, const Til
 
 void ProductLowering::gpu_tiles() {
   const schedule::Product& p = product();
+  if (p.skinny) return skinny_tiles();
   Tile tile = tile_of_grid();
   const IntExpr rows = schedule::count_of(domain(), p.rows), columns = schedule::count_of(domain(), p.columns),
                 inner = schedule::count_of(domain(), p.inner), all = ceildiv(inner, p.tile_inner);

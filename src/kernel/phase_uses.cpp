@@ -88,6 +88,27 @@ std::vector<std::vector<const Stmt*>> blocks_of(const Kernel& kernel, const Loop
   return blocks;
 }
 
+std::map<int, DType> factors_of_warps(const Kernel& kernel, const Phase& phase) {
+  std::map<int, DType> found;
+  const auto of_warps = [](const Fragment& f) { return f.of_warps; };
+  if (std::none_of(kernel.fragments.begin(), kernel.fragments.end(), of_warps)) return found;
+  for_each_stmt(phase.body, [&](const Stmt& s) {
+    const auto* matrix = s.get_if<Matrix>();
+    if (!matrix || matrix->step != Matrix::Step::Multiply) return;
+    const Fragment& f = kernel.fragments[static_cast<size_t>(matrix->fragment)];
+    if (of_warps(f)) found[matrix->rows] = found[matrix->columns] = f.factors;
+  });
+  return found;
+}
+
+bool feeds_units(const Kernel& kernel, const Phase& phase, const Loop& loop) {
+  const std::map<int, DType> factors = factors_of_warps(kernel, phase);
+  return std::any_of(loop.body.begin(), loop.body.end(), [&](const Stmt& s) {
+    const auto* store = s.get_if<Store>();
+    return store && store->access.scratch && factors.count(store->access.array) > 0;
+  });
+}
+
 PhaseUses::PhaseUses(const Kernel& kernel, const Phase& phase)
     : locals(kernel.locals.size()),
       named(kernel.locals.size(), kNoExpr),

@@ -1,6 +1,7 @@
 // What the statements of a phase on a GPU do with locals, arrays and scratch.
 #pragma once
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -17,6 +18,11 @@ bool has_each(const std::vector<Stmt>& body);
 // a block. What reads at places that the data names begins one too, so that the places of all
 // elements are there before.
 std::vector<std::vector<const Stmt*>> blocks_of(const Kernel& kernel, const Loop& loop);
+
+// Scratch of lanes that the units of warps multiply, and what they multiply it as.
+std::map<int, DType> factors_of_warps(const Kernel& kernel, const Phase& phase);
+// Whether the loop stores to such: which lane has what is then the same in all forms of the loop.
+bool feeds_units(const Kernel& kernel, const Phase& phase, const Loop& loop);
 
 struct LocalUses {
   std::set<const Loop*> vectors;  // the Vector loops that give it a value

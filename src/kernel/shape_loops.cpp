@@ -88,8 +88,9 @@ class Shaping {
   LoopShape shape_of(const Loop& loop, Variant& variant) {
     const int64_t threads = phase_.team.threads;
     LoopShape shape;
-    shape.lanes = variant.vectors ? loop.lanes : 1;
-    if (shape.lanes > 1) group(loop, variant, shape);
+    const bool fixed = feeds_units(kernel_, phase_, loop);
+    shape.lanes = variant.vectors || fixed ? loop.lanes : 1;
+    if (shape.lanes > 1 && !fixed) group(loop, variant, shape);
     shape.by_element = looped_ && uses_.keeps_nothing(loop);
     if (shape.by_element && draws(kernel_, loop)) shape.draw_lanes = kDrawn;
     shape.unroll = shape.by_element               ? 1

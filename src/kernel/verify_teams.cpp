@@ -79,8 +79,12 @@ class TeamVerifier {
   void shape(const Loop& loop, const LoopShape& shape, const Variant& variant, const Multiples& known) const {
     const int64_t threads = phase_->team.threads, step = threads * shape.count();
     const int64_t edges = shape.peeled ? shape.lanes - 1 : 0;
-    need(shape.lanes == 1 || (shape.lanes == loop.lanes && variant.vectors), loop, variant, "groups of {} lanes",
-         shape.lanes);
+    if (feeds_units(kernel_, *phase_, loop))
+      need(shape.lanes == loop.lanes && !shape.peeled && loop.extent.is(step), loop, variant,
+           "{} lanes of {}, which units multiply", shape.lanes, loop.lanes);
+    else
+      need(shape.lanes == 1 || (shape.lanes == loop.lanes && variant.vectors), loop, variant, "groups of {} lanes",
+           shape.lanes);
     need(shape.unroll >= 1 && (shape.unroll == 1 || !has_loops(loop) || kernel_.dialect == Dialect::PlainThread), loop,
          variant, "{} groups at once", shape.unroll);
     if (shape.lanes > 1 && !shape.peeled)

@@ -33,9 +33,12 @@ class Types {
  public:
   explicit Types(const Kernel& kernel) : kernel_(kernel) {}
 
-  void run() const {
+  void run() {
     for (size_t i = 0; i < kernel_.exprs.size(); ++i) expr(static_cast<ExprId>(i));
-    for (const Phase& phase : kernel_.phases) block(phase.body);
+    for (const Phase& phase : kernel_.phases) {
+      threads_ = phase.team.threads;
+      block(phase.body);
+    }
   }
 
  private:
@@ -231,6 +234,7 @@ class Types {
       return stages && b.swizzled && fast % width == 0 &&
              is(buffer, f.factors, {*stages, fast / width, along_inner ? own : f.inner, width});
     };
+    if (f.of_warps) return matrix_of_warps(s, f);
     const bool held = s.step == Matrix::Step::Multiply && s.by >= 0;
     if (held || s.step == Matrix::Step::Weigh) {
       const Fragment& by = kernel_.fragments[static_cast<size_t>(s.by)];
@@ -263,6 +267,34 @@ class Types {
     need(is_half(f.factors) && (f.sums == DType::F32 || (f.sums == DType::I32 && adds_whole)) && f.inner % 16 == 0 &&
              f.rows % (16 * f.down) == 0 && f.columns % 16 == 0,
          "fragment {} is none of matrix units", s.fragment);
+  }
+
+  // Threads of a phase are whole warps, each of which has the fragment.
+  void matrix_of_warps(const Matrix& s, const Fragment& f) const {
+    using Step = Matrix::Step;
+    const auto buffer = [&](int b) -> const ScratchBuffer& { return kernel_.buffers[static_cast<size_t>(b)]; };
+    const int64_t warps = threads_ / 32;
+    const auto is_factor = [&](int b, int own) {
+      int64_t elements = 1;
+      for (const IntExpr& d : buffer(b).dims) elements *= d.constant().value_or(0);
+      return buffer(b).scope == Scope::Lane && (buffer(b).dtype == f.factors || buffer(b).dtype == DType::F32) &&
+             elements == warps * own * f.inner;
+    };
+    need(s.step == Step::Clear || s.step == Step::Multiply || s.step == Step::Put, "fragment {} is of single warps",
+         s.fragment);
+    need(is_half(f.factors) && f.sums == DType::F32 && f.inner % 16 == 0 && f.rows % 16 == 0 && f.columns % 8 == 0 &&
+             f.down == 1 && !f.holds_rows && f.registers < 0,
+         "fragment {} is none of matrix units", s.fragment);
+    if (s.step == Step::Multiply)
+      need(s.by < 0 && is_factor(s.rows, f.rows) && is_factor(s.columns, f.columns),
+           "scratch{} and scratch{} are not what lanes have of the factors of fragment {}", s.rows, s.columns,
+           s.fragment);
+    if (s.step == Step::Put) {
+      const auto& dims = buffer(s.into).dims;
+      need(buffer(s.into).dtype == f.sums && dims.size() == 3 && dims[0].is(warps) && dims[1].is(f.rows) &&
+               dims[2].is(f.columns + f.apart()),
+           "scratch{} is no place for fragment {} of each warp", s.into, s.fragment);
+    }
   }
 
   void store(const Store& s) const {
@@ -300,6 +332,7 @@ class Types {
   }
 
   const Kernel& kernel_;
+  int threads_ = 0;  // of the phase at hand
 };
 
 }  // namespace

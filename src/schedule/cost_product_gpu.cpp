@@ -8,6 +8,7 @@
 #include "schedule/operations.hpp"
 #include "schedule/product.hpp"
 #include "schedule/schedule_gpu.hpp"
+#include "schedule/skinny.hpp"
 #include "schedule/target_facts.hpp"
 
 namespace smelt::schedule {
@@ -253,7 +254,8 @@ class ProductCost {
 }  // namespace
 
 Cost predict_product_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
-  return ProductCost(graph, group, schedule, options).run();
+  return schedule.product->skinny ? predict_skinny(graph, group, schedule, options)
+                                  : ProductCost(graph, group, schedule, options).run();
 }
 
 }  // namespace smelt::schedule

@@ -31,6 +31,15 @@ struct ProductSum {
   bool in_parts() const { return parts_of_rows > 1 || parts_of_columns > 1; }
 };
 
+// GPU, few rows: warps multiply what they read into registers, each a tile of sums over every so
+// manieth part of the inner axes. Their sums are added up at the end.
+struct Skinny {
+  int warps;  // of a tile
+  int parts;  // of the inner axes that a warp reads before it multiplies them
+};
+// Rows come in steps of so many, and registers hold the sums of no more than the most.
+inline constexpr int64_t kStepOfSkinny = 8, kMostOfSkinny = 64;
+
 struct Product {
   // Axes of the domain: those of both factors, of one alone, and those summed over.
   std::vector<int> batch, rows, columns, inner;
@@ -76,6 +85,7 @@ struct Product {
   std::vector<NodeId> packed;      // factors that are brought into rows of whole tiles and parts before, in memory
   std::map<NodeId, NodeId> apart;  // factors of f32, and the arrays of those that are taken apart as they lie instead
   int split = 1;  // parts of the inner axes that the grid goes over too; what they make is added up by a second phase
+  std::optional<Skinny> skinny;
   int64_t block_rows = 0, block_columns = 0;  // results that a thread has in registers; on a CPU columns are lanes
 };
 
@@ -114,7 +124,8 @@ int held_sums(const Product& product);
 int64_t bytes_of_sums(const Graph& graph, const Product& product);
 
 // Products of fewer rows take longer to stage than to add up in the loops of other families.
-inline constexpr int64_t kFewestOfRows = 4;
+// Skinny ones take no more than a sum of their weights.
+inline constexpr int64_t kFewestOfRows = 4, kFewestOfSkinny = 1;
 
 // A product that is worth tiles, its sizes as they are estimated, and the bytes of a sum.
 struct LargeProduct {

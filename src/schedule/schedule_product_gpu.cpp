@@ -12,6 +12,7 @@
 #include "schedule/product.hpp"
 #include "schedule/propose.hpp"
 #include "schedule/schedule_gpu.hpp"
+#include "schedule/skinny.hpp"
 
 namespace smelt::schedule {
 namespace {
@@ -140,6 +141,8 @@ std::vector<Tuning> proposed_tiles(bool units, bool parts, const Extents& all, c
   if (units && target.compute == 90) add_tiles_of_whole_waves(tunings, all, target.threads);
   if (!units) add_tiles_of_short_sides(tunings, all.rows, all.columns);
   if (parts) add_tiles_of_parts(tunings);
+  if (units)
+    for (const Tuning& tuning : proposed_skinny(all.rows)) tunings.push_back(tuning);
   return tunings;
 }
 
@@ -272,6 +275,7 @@ bool is_in_parts(const Product& product) {
 // With tiles as the tuning has them.
 std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const LargeProduct& found,
                                  const Domain& domain, const Options& options, const Tuning& tuning) {
+  if (is_skinny(tuning)) return in_registers(found, domain, options, tuning);
   const Target& target = options.target;
   const SizeBinding& sizes = options.sizes;
   Product p = found.product;
@@ -353,9 +357,10 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
 
 std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group,
                                        const Options& options) {
-  auto found = large_product(graph, group, domain);
+  auto found = large_product(graph, group, domain, kFewestOfSkinny);
   if (!found) return std::nullopt;
   const Target& target = options.target;
+  const bool staged = found->rows >= kFewestOfRows;
   // A part has neighbours of the larger factor, and the smaller one is packed in that order.
   std::vector<int>& inner = found->product.inner;
   if (const auto nearest = std::find(inner.begin(), inner.end(), found->product.nearest_inner); nearest != inner.end())
@@ -367,7 +372,8 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
     take_bytes(graph, group, domain, found->product);
   }
   const Tuning& tuning = options.tuning;
-  if (tuning.tile >= 16 && tuning.lanes >= 4 && tuning.unroll >= 8 &&
+  if (!staged && !found->product.units) return std::nullopt;
+  if (tuning.tile >= (is_skinny(tuning) ? kStepOfSkinny : 16) && tuning.lanes >= 4 && tuning.unroll >= 8 &&
       (tuning.threads > 0 || found->product.units || is_in_parts(found->product)))  // as propose_product has it
     return in_tiles(graph, group, *found, domain, options, tuning);
   std::optional<Schedule> best;
@@ -375,6 +381,7 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   for (const Tuning& proposed :
        proposed_tiles(found->product.units.has_value(), is_in_parts(found->product),
                       {estimate_of(domain, found->product.batch), found->rows, found->columns}, target)) {
+    if (!staged && !is_skinny(proposed)) continue;
     auto made = in_tiles(graph, group, *found, domain, options, proposed);
     if (!made) continue;
     // Where memory is the limit of many, the one that leaves most of the rest.

@@ -5,6 +5,8 @@
 
 #include "kernel/barriers.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/shape_loops.hpp"
+#include "kernel/team_forms.hpp"
 #include "samples.hpp"
 #include "support/symbols.hpp"
 
@@ -135,6 +137,101 @@ TEST(VerifyPipelines, RowsOfTheFragment) {
   Pipeline p;
   p.kernel.buffers[static_cast<size_t>(p.rows)].swizzled = false;
   EXPECT_THAT(p.result(), HasSubstr("do not lie as fragment 0 has its factors"));
+}
+
+// out = a @ b.T of bf16[16, 64] and bf16[8, 64] by two warps, each of which has 64 of the 128
+// terms.
+struct OfWarps : Sample {
+  int a, b, out, rows, columns, sums;
+  int lanes = 16;
+
+  OfWarps() {
+    kernel.dialect = Dialect::Gpu;
+    a = input(DType::BF16, {16, 128}), b = input(DType::I8, {8, 128}), out = output(DType::F32, {16, 8});
+    rows = scratch(DType::BF16, {2 * 16 * 64}), columns = scratch(DType::F32, {2 * 8 * 64});
+    for (const int held : {rows, columns}) kernel.buffers[static_cast<size_t>(held)].scope = Scope::Lane;
+    sums = scratch(DType::F32, {2, 16, 8 + Fragment::kApartOfWarps});
+    kernel.fragments.push_back({DType::BF16, DType::F32, 16, 8, 64, 1, true, true});
+    kernel.fragments.back().of_warps = true;
+  }
+  Loop part(int from, int to, int64_t own) {
+    const Ranges inside = {{kLane, {0, 2 * own * 64 - 1}}};
+    const IntExpr row = 8 * floordiv(sym(kLane), 1024, inside) + mod(floordiv(sym(kLane), 64, inside), 8, inside),
+                  k = 64 * mod(floordiv(sym(kLane), 512, inside), 2, inside) + mod(sym(kLane), 64, inside);
+    const ExprId value = load(from, {row, k});
+    const bool as_it_is = kernel.buffers[static_cast<size_t>(to)].dtype == kernel.at(value).dtype;
+    Loop all = vector(kLane, 2 * own * 64,
+                      {build.store({true, to, {sym(kLane)}}, as_it_is ? value : build.cast(value, DType::F32))}, lanes);
+    all.unroll = static_cast<int>(own / 8);
+    return all;
+  }
+  void add_phase() {
+    const Ranges inside = {{kLane, {0, 127}}};
+    const IntExpr row = floordiv(sym(kLane), 8, inside), column = mod(sym(kLane), 8, inside);
+    const ExprId sum =
+        build.apply(Op::Add, {load_scratch(sums, {0, row, column}), load_scratch(sums, {1, row, column})});
+    phase(grid(
+        "g"_loop, 1,
+        {alloc(rows), alloc(columns), alloc(sums), Matrix{Matrix::Step::Clear, 0}, part(a, rows, 16),
+         part(b, columns, 8), Matrix{Matrix::Step::Multiply, 0, rows, columns},
+         Matrix{Matrix::Step::Put, 0, -1, -1, sums}, vector(kLane, 128, {store({false, out, {row, column}}, sum)})}));
+    kernel.phases[0].team = {64, 64};
+    insert_barriers(kernel);
+  }
+  std::string result() {
+    add_phase();
+    return fault(kernel);
+  }
+};
+
+TEST(VerifyWarps, FactorsInRegistersPass) {
+  OfWarps w;
+  EXPECT_EQ(w.result(), "");
+  int barriers = 0;
+  for (const Stmt& s : grid_body(w.kernel)) barriers += s.is<Barrier>();
+  EXPECT_EQ(barriers, 1) << "before the sums of other warps are read";
+}
+
+TEST(VerifyWarps, FactorsAreOfLanes) {
+  OfWarps w;
+  w.kernel.buffers[static_cast<size_t>(w.rows)].scope = Scope::Workgroup;
+  EXPECT_THAT(w.result(), HasSubstr("are not what lanes have of the factors"));
+}
+
+TEST(VerifyWarps, OtherSizes) {
+  OfWarps w;
+  w.kernel.fragments[0].inner = 128;
+  EXPECT_THAT(w.result(), HasSubstr("are not what lanes have of the factors"));
+  OfWarps less;
+  less.kernel.buffers[static_cast<size_t>(less.sums)].dims[2] = 8;
+  EXPECT_THAT(less.result(), HasSubstr("is no place for fragment 0 of each warp"));
+}
+
+TEST(VerifyWarps, NothingElseIsDoneWithTheirSums) {
+  OfWarps w;
+  w.kernel.fragments.push_back(w.kernel.fragments[0]);
+  w.add_phase();
+  w.kernel.phases[0].body.back().get<Loop>().body.push_back(Matrix{.step = Matrix::Step::Add, .fragment = 0, .by = 1});
+  EXPECT_THAT(fault(w.kernel), HasSubstr("is of single warps"));
+}
+
+// Which lane has what is the same in all forms of a loop, so that units multiply what belongs
+// together.
+TEST(VerifyWarps, LanesOfAllFormsAreTheSame) {
+  OfWarps w;
+  w.add_phase();
+  shape_vector_loops(w.kernel);
+  EXPECT_EQ(fault(w.kernel), "");
+  for (Stmt& s : grid_body(w.kernel)) {
+    auto* loop = s.get_if<Loop>();
+    if (!loop || loop->lanes != w.lanes) continue;
+    TeamForms forms = *loop->team;
+    for (const LoopShape& shape : forms.shapes) EXPECT_EQ(shape.lanes, w.lanes);
+    forms.shapes.back().lanes = 1, forms.shapes.back().unroll = 16;
+    loop->team = std::make_shared<const TeamForms>(forms);
+    break;
+  }
+  EXPECT_THAT(fault(w.kernel), HasSubstr("which units multiply"));
 }
 
 }  // namespace

@@ -41,15 +41,17 @@ TEST(Products, OfHalvesStayOfHalves) {
 }
 
 // Tiles would be mostly empty, and packing the weights a launch of its own.
-TEST(Products, SmallOnesAreSumsOfRows) {
-  const auto strategy_of = [](int rows) {
+TEST(Products, FewRowsAreNotStagedOnChip) {
+  const auto is_staged = [](int rows) {
     const Graph graph = graph_of(
         fmt::format("input x: bf16[{}, 256]\ninput w: f32[128, 256]\nreturn relu(linear(x, bf16(w)))\n", rows));
     const Plan plan = make_plan(graph, for_gpu());
-    return plan.groups.size() == 1 ? plan.groups[0].strategy() : schedule::Strategy::Custom;
+    EXPECT_EQ(plan.groups.size(), 1u);
+    const auto& product = plan.groups[0].schedule->product;
+    return product && !product->skinny;
   };
-  EXPECT_EQ(strategy_of(8), schedule::Strategy::Row);
-  EXPECT_EQ(strategy_of(4096), schedule::Strategy::Product);
+  EXPECT_FALSE(is_staged(8));
+  EXPECT_TRUE(is_staged(4096));
 }
 
 // Each thread would look for its element among all of the tables.

@@ -1,5 +1,6 @@
 // What matrix units of a GPU multiply for factors that are no halves: bf16 that add up to f32, and
 // halves for bytes.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,6 +49,35 @@ TEST(ProductUnits, MultiplyF32InThreeParts) {
 TEST(ProductUnits, AreForHopperWherePrecisionIsFull) {
   EXPECT_FALSE(of_matrices("f32", "f32", "a @ b", 80).units);
   EXPECT_FALSE(of_matrices("f64", "f64", "a @ b").units);
+}
+
+// Few rows: weights go to the units through registers, whatever they are computed from, where rows
+// of memory begin at multiples of what a thread reads.
+TEST(ProductUnits, ReadWeightsOfFewRowsIntoRegisters) {
+  const auto skinny = [](int rows, int inner, const std::string& weights, int compute = 90) {
+    const auto product = product_of(fmt::format("input x: bf16[{0}, {1}]\ninput w: {2}\ninput s: bf16[4096, {3}]\n"
+                                                "return linear(x, (bf16(w).reshape(4096, {3}, -1) * s[..., "
+                                                "None]).reshape(4096, {1}))\n",
+                                                rows, inner, weights, inner / 64),
+                                    compute);
+    return product ? product->skinny : std::nullopt;
+  };
+  for (const int rows : {2, 16, 64})
+    for (const int compute : {80, 90}) EXPECT_TRUE(skinny(rows, 4096, "i8[4096, 4096]", compute)) << rows;
+  EXPECT_FALSE(skinny(72, 4096, "i8[4096, 4096]")) << "registers do not hold the sums";
+  EXPECT_FALSE(skinny(16, 4096, "i8[4096, 4096]", 75));
+  const auto odd = product_of("input x: bf16[16, 4097]\ninput w: i8[4096, 4097]\nreturn linear(x, bf16(w))\n");
+  EXPECT_FALSE(odd && odd->skinny);
+  const auto across = product_of("input x: bf16[16, 4096]\ninput w: i8[4096, 4096]\nreturn x @ bf16(w)\n");
+  EXPECT_FALSE(across && across->skinny) << "neighbours in memory are columns";
+  // Where few workgroups share the weights, more warps go along a row of these.
+  EXPECT_LT(skinny(16, 4096, "i8[4096, 4096]")->parts, 3);
+  const auto of = [](int columns) {
+    return product_of(
+               fmt::format("input x: bf16[8, 8192]\ninput w: i8[{}, 8192]\nreturn linear(x, bf16(w))\n", columns))
+        ->skinny->warps;
+  };
+  EXPECT_GT(of(2048), of(65536));
 }
 
 TEST(ProductUnits, TakeAsManyPartsAsAFactorNeeds) {

@@ -88,6 +88,12 @@ inline short to_i16(float x) { return on_host::saturated<short>(x, -32768, 32767
 inline unsigned short to_u16(float x) { return on_host::saturated<unsigned short>(x, 0, 65535); }
 inline int to_i32(float x) { return on_host::saturated<int>(x, -2147483648.0, 2147483647.0); }
 inline unsigned to_u32(float x) { return on_host::saturated<unsigned>(x, 0, 4294967295.0); }
+inline signed char near_i8(float x) { return to_i8(std::rint(x)); }
+inline unsigned char near_u8(float x) { return to_u8(std::rint(x)); }
+inline short near_i16(float x) { return to_i16(std::rint(x)); }
+inline unsigned short near_u16(float x) { return to_u16(std::rint(x)); }
+inline int near_i32(float x) { return to_i32(std::rint(x)); }
+inline unsigned near_u32(float x) { return to_u32(std::rint(x)); }
 template <class T>
 T choose(bool c, T a, T b) {
   return c ? a : b;
