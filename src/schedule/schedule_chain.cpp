@@ -90,8 +90,8 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   if (!found->weighs() && registers_of_sums(*found) > kMostOfSums) p.tile_inner = 64;
   if (registers_of_sums(*found) > (found->weighs() ? kMostOfSums : kMostOfAll)) found->of_keys.clear();
   // With one tile of keys there is nothing to go on with while it is waited for but another
-  // workgroup. Measured on an H200: 77 keys in one tile of 128 take 321 us, in two of 64 take 235.
-  if (p.boxed && !small && keys <= 128) p.tile_inner = 64, resident = 2;
+  // workgroup.
+  if (p.boxed && !small && keys <= 128 && widest <= 128) p.tile_inner = 64, p.tile_rows = 64, resident = 2;
   const Tuning& tuning = options.tuning;
   if (tuning.tile >= 64 && tuning.lanes >= 32)
     p.tile_rows = tuning.tile, p.tile_inner = tuning.lanes, resident = tuning.cluster;
@@ -102,12 +102,14 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   s.strategy = Strategy::Chain;
   s.team = s.workgroup = p.down * kWarp;
   s.lanes = 8;
-  // With 128 registers a second workgroup runs while the first one waits.
-  const bool fit = widest <= 128 && p.tile_inner == 64 && 2 * shared_bytes(*found) <= options.target.shared_bytes;
-  if (groups && resident == 2 && s.team == kWorkgroupOfTwo && fit)
+  // With 128 registers a second workgroup runs while the first one waits. The warps that fetch boxes
+  // take their share of what two workgroups of two groups have.
+  const auto fit = [&](int workgroups) { return workgroups * shared_bytes(*found) <= options.target.shared_bytes; };
+  const bool two = widest <= 128 && p.tile_inner == 64 && fit(2);
+  if (groups && resident == 2 && s.team == kWorkgroupOfTwo && two && (!p.boxed || widest <= 64))
     s.resident = 2;
   else if (p.boxed)
-    s.resident = resident == 3 && p.tile_rows == 64 && 3 * shared_bytes(*found) <= options.target.shared_bytes ? 3 : 1;
+    s.resident = p.tile_rows == 64 && resident == 3 && fit(3) ? 3 : p.tile_rows == 64 && resident == 2 && two ? 2 : 1;
   // Keys and values of the tile at hand, and of those that are on their way; two workgroups share
   // what there is.
   p.stages = 2;

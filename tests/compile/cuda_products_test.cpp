@@ -67,6 +67,18 @@ std::vector<Row> rows() {
     for (const char* more : {"", ", causal=True"})
       rows.push_back({fmt::format("gradients_of_attention_{}{}", depth, *more ? "_causal" : ""),
                       gradients_of_attention(depth, more)});
+  for (const int depth : {64, 80, 128, 256})
+    for (const int keys : {77, 128})
+      rows.push_back({fmt::format("attention_{}_of_{}_keys", depth, keys),
+                      fmt::format("input q: f16[24, 8, 4096, {0}]\ninput k: f16[24, 8, {1}, {0}]\n"
+                                  "input v: f16[24, 8, {1}, {0}]\nreturn scaled_dot_product_attention(q, k, v)\n",
+                                  depth, keys)});
+  for (const int count : {2, 16, 64})
+    rows.push_back(
+        {fmt::format("int8_groups_{}_rows", count),
+         fmt::format("input x: bf16[{}, 4096]\ninput w: i8[14336, 4096]\ninput s: bf16[14336, 64]\n"
+                     "return linear(x, (bf16(w).reshape(14336, 64, 64) * s[..., None]).reshape(14336, 4096))\n",
+                     count)});
   rows.push_back({"attention_slopes", "input m: f32[16]\n" + attention("bf16", 128,
                                                                        ", causal=True, mask=-m[:, None, None] * "
                                                                        "f32(arange(4096)[:, None] - arange(4096))")});
