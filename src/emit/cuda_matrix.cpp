@@ -223,7 +223,7 @@ template <bool, int kSums> SMELT_INLINE void add_sums(int (&to)[kSums], const fl
 template <int kRows_, int kColumns_, int kInner_, int kWarps, int kDown_, bool kRowsInner_, bool kColumnsInner_, bool kBf16_>
 struct MatrixTile {
   static constexpr int kRows = kRows_, kColumns = kColumns_, kInner = kInner_, kDown = kDown_;
-  static constexpr int kRowsWide = (kRowsInner_ ? kInner : kRows) % 64 ? 32 : 64, kColumnsWide = (kColumnsInner_ ? kInner : kColumns) % 64 ? 32 : 64;
+  static constexpr int kRowsWide = (kRowsInner_ ? kInner : kRows) > 32 ? 64 : 32, kColumnsWide = (kColumnsInner_ ? kInner : kColumns) > 32 ? 64 : 32;
   static constexpr bool kRowsInner = kRowsInner_, kColumnsInner = kColumnsInner_, kBf16 = kBf16_;
   static constexpr int kOwnRows = kRows / kDown, kOwnColumns = kColumns / (kWarps / kDown);  // of a warp
   static constexpr int kSums = kOwnRows * kOwnColumns / 32;                                  // of a thread

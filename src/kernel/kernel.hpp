@@ -450,7 +450,7 @@ struct Part {
 // The sums of a tile that matrix units of a GPU add up: each warp of the team has a part of the
 // tile in its registers. A factor is staged in rows of width(n) neighbours, n of them along the
 // inner axis or along its own (rows or columns), whichever has neighbours in memory: [stages, n /
-// width(n), the other axis, width(n)], swizzled.
+// width(n), rounded up, the other axis, width(n)], swizzled.
 struct Fragment {
   DType factors, sums;
   int rows, columns, inner;  // of the tile, and of the part that is staged at a time
@@ -459,7 +459,8 @@ struct Fragment {
   int apart() const { return of_warps ? kApartOfWarps : kApart; }
   int down;  // warps next to each other along the rows; the others are along the columns
   bool rows_along_inner, columns_along_inner;
-  static constexpr int64_t width(int64_t n) { return n % 64 == 0 ? 64 : 32; }
+  static constexpr int64_t width(int64_t n) { return n > 32 ? 64 : 32; }
+  static constexpr int64_t pieces(int64_t n) { return (n + width(n) - 1) / width(n); }
   // Each warp has all of it, of terms of its own: both factors are scratch of lanes, of which a
   // thread has `inner / 4` neighbours of each eighth row, and of each eighth column.
   bool of_warps = false;
@@ -469,10 +470,8 @@ struct Fragment {
   int registers = -1;
   int pairs() const { return rows * columns / 2; }
   // Whether four warps have 64 rows and all columns, as for instructions of compute capability 9.0.
-  bool in_groups() const { return down * 16 == rows && down % 4 == 0 && is_of_groups(columns, columns_along_inner); }
-  // Columns come in rows of 64 neighbours, or lie along the inner axis.
-  static constexpr bool is_of_groups(int64_t columns, bool along_inner) {
-    return columns % (along_inner ? 16 : 64) == 0 && columns >= 64 && columns <= 256;
+  bool in_groups() const {
+    return down * 16 == rows && down % 4 == 0 && columns % 16 == 0 && columns >= 48 && columns <= 256;
   }
 };
 

@@ -49,7 +49,7 @@ ChainLowering::Tile ChainLowering::tile_of_grid() const {
 ChainLowering::Panel ChainLowering::add_panel(const schedule::ValueAt& factor, int64_t own, int64_t inner,
                                               bool along_inner, int stages) {
   const int64_t fast = along_inner ? inner : own, other = along_inner ? own : inner, width = Fragment::width(fast);
-  const int buffer = add_scratch(*product().units, {stages, fast / width, other, width});
+  const int buffer = add_scratch(*product().units, {stages, Fragment::pieces(fast), other, width});
   kernel_.buffers.back().swizzled = true;
   if (stages > 1) kernel_.buffers.back().lifetime = Lifetime::Pipeline;
   return {factor.node, factor.index, buffer, own, inner, along_inner, stages};
@@ -286,7 +286,8 @@ std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, c
   const schedule::Reduction& sum = domain().reductions[p.sums[0].reduction];
   const bool shares = chain().of_columns >= 0;
   const Panel values = shares ? panels[static_cast<size_t>(chain().of_columns)]
-                              : add_panel({p.sums[0].columns, sum.argument_index}, p.tile_columns, p.tile_inner,
+                              : add_panel({p.sums[0].columns, sum.argument_index},
+                                          p.columns_along_inner ? p.tile_columns : chain().columns_padded, p.tile_inner,
                                           p.columns_along_inner, p.stages);
   Tile at = tile;
   at.placement.ranges[kTileOfKeys] = {0, keys.count - 1};
@@ -389,7 +390,7 @@ void ChainLowering::phases() {
   });
   std::vector<Panel> rows;
   for (const schedule::FirstProduct& first : chain().firsts) {
-    add_fragment(p.tile_inner, first.depth_padded, true);
+    add_fragment(p.tile_inner, first.depth_units, true);
     rows.push_back(add_panel(first.rows, p.tile_rows, first.depth_padded, true, 1));
   }
   add_fragment(p.tile_columns, p.tile_inner, p.columns_along_inner);

@@ -193,7 +193,7 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
     const int64_t fast = along_inner ? p.tile_inner : own, other = along_inner ? own : p.tile_inner;
     const int64_t width = Fragment::width(fast);
     for (int part = 0; part < parts; ++part) {
-      of.push_back({factor, reduction, add_scratch(*p.units, {p.stages, fast / width, other, width})});
+      of.push_back({factor, reduction, add_scratch(*p.units, {p.stages, Fragment::pieces(fast), other, width})});
       of.back().part = part;
       if (is_packed(factor)) of.back().packed = add_packed(&of == &panels.rows);
       if (p.apart.count(factor) > 0) add_apart(of.back());

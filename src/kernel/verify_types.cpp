@@ -231,8 +231,8 @@ class Types {
       const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(buffer)];
       const auto stages = b.dims.front().constant();
       const int64_t fast = along_inner ? f.inner : own, width = Fragment::width(fast);
-      return stages && b.swizzled && fast % width == 0 &&
-             is(buffer, f.factors, {*stages, fast / width, along_inner ? own : f.inner, width});
+      return stages && b.swizzled &&
+             is(buffer, f.factors, {*stages, Fragment::pieces(fast), along_inner ? own : f.inner, width});
     };
     if (f.of_warps) return matrix_of_warps(s, f);
     const bool held = s.step == Matrix::Step::Multiply && s.by >= 0;

@@ -469,6 +469,12 @@ std::optional<Chain> find_chain(const Graph& graph, const Group& group, const Si
   return ChainFinder(graph, group, sizes).run(domain);
 }
 
+int64_t Chain::units() const {
+  int64_t all = product.tile_columns;
+  for (const FirstProduct& first : firsts) all += first.depth_units;
+  return all;
+}
+
 int64_t Chain::depths() const {
   int64_t all = 0;
   for (const FirstProduct& first : firsts) all += first.depth_padded;

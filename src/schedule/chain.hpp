@@ -40,7 +40,7 @@ struct FirstProduct {
   NodeId sum = -1;     // s
   ValueAt rows, keys;  // f and g, at the variable of `depth` too
   Axis depth{Symbol::loop("depth"), 1};
-  int64_t depth_padded = 0;  // what is staged of the depth
+  int64_t depth_padded = 0, depth_units = 0;  // what is staged of the depth, and what units multiply
 };
 
 struct Chain {
@@ -60,6 +60,8 @@ struct Chain {
   std::vector<Seen> seen;
   bool weighs() const { return maximum >= 0; }
   int64_t deepest() const, depths() const;  // the largest of the depths as they are staged, and all of them
+  int64_t units() const;                    // all depths and columns that units multiply for a key
+  int64_t columns_padded = 0;               // what is staged of the columns, of which a tile has as many as units take
 };
 
 // The chain that a group is, tiles not chosen yet. Nothing where it is none, or where the values

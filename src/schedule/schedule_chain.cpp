@@ -26,7 +26,7 @@ int64_t padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 int64_t shared_bytes(const Chain& chain) {
   const Product& p = chain.product;
-  const int64_t part = p.tile_inner * (chain.depths() + (chain.of_columns < 0 ? p.tile_columns : 0));
+  const int64_t part = p.tile_inner * (chain.depths() + (chain.of_columns < 0 ? chain.columns_padded : 0));
   const int64_t halves = p.tile_rows * chain.depths() + std::max(2, p.stages) * part;
   return 2 * halves + (chain.weighs() ? 3 * 4 * p.tile_rows : 0);
 }
@@ -50,13 +50,15 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   Product& p = found->product;
   const auto columns = count_of(s.domain, p.columns).constant();
   if (!columns || *columns > kMostDepth) return std::nullopt;
-  // Units of groups of four warps take rows of 64 neighbours.
+  // Rows of memory on chip have 64 neighbours, or 32, of which units take as many as there are, in
+  // steps of 16; groups of four warps not less than 48.
   const bool groups = options.target.compute == 90;
-  const int64_t neighbours = groups ? 64 : kNeighbours;
+  const auto staged = [&](int64_t n) { return !groups && n <= kNeighbours ? kNeighbours : padded(n, 64); };
+  const auto of_units = [&](int64_t n) { return std::max<int64_t>(padded(n, 16), groups ? 48 : 16); };
   for (FirstProduct& first : found->firsts) {
     const auto depth = first.depth.extent.constant();
     if (!depth || *depth > kMostDepth) return std::nullopt;
-    first.depth_padded = padded(*depth, neighbours);
+    first.depth_padded = staged(*depth), first.depth_units = of_units(*depth);
   }
   // Rows of other heads are tiles of their own, where a head has enough of them.
   const Axis& last = s.domain.axes[static_cast<size_t>(p.rows.back())];
@@ -67,7 +69,7 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   const int64_t rows = estimate_of(s.domain, p.rows), keys = estimate_of(s.domain, p.inner),
                 batch = estimate_of(s.domain, p.batch);
   if (rows < kFewestOfChain || keys < kFewestOfChain) return std::nullopt;
-  p.tile_columns = padded(*columns, neighbours);
+  p.tile_columns = of_units(*columns), found->columns_padded = staged(*columns);
   p.tile_rows = batch * ((rows + 127) / 128) >= options.target.threads ? 128 : 64;
   p.units = graph.at(graph.at(found->weights).args[0]).dtype;
   const auto comes = [&](NodeId factor) { return comes_in_boxes(graph, group, options.sizes, factor, *p.units); };
@@ -79,19 +81,25 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   if (groups && !p.boxed && !found->weighs()) return std::nullopt;
   // A panel of keys is that of columns where both lie in the same way.
   if (p.columns_along_inner) found->of_columns = -1;
-  const int64_t widest = std::max(found->deepest(), p.tile_columns);
+  const int64_t widest = std::max(found->deepest(), found->columns_padded);
   // Where registers do for three workgroups of four warps, these weigh at different times by
   // themselves.
   p.tile_inner = 64;
-  const bool small = p.boxed && widest <= 64 && registers_of_sums(*found) <= kMostOfThree;
+  // Boxes whose lines end within 64 bytes take longer: then more rows share each.
+  const bool ragged = std::any_of(found->firsts.begin(), found->firsts.end(), [](const FirstProduct& first) {
+    return *first.depth.extent.constant() % kNeighbours != 0;
+  });
+  const bool few_boxes = p.boxed && widest <= 64 && ragged && found->weighs();
+  const bool small = p.boxed && widest <= 64 && !few_boxes && registers_of_sums(*found) <= kMostOfThree;
   if (small) p.tile_rows = 64;
-  if (keys > 64 && !small && (p.boxed ? widest <= 128 : !groups && widest <= 64)) p.tile_inner = 128;
-  int resident = small ? 3 : p.boxed ? 1 : 2;
+  if (keys > 64 && !small && !few_boxes && (p.boxed ? widest <= 128 : !groups && widest <= 64)) p.tile_inner = 128;
+  int resident = small ? 3 : p.boxed && !few_boxes ? 1 : 2;
   if (!found->weighs() && registers_of_sums(*found) > kMostOfSums) p.tile_inner = 64;
   if (registers_of_sums(*found) > (found->weighs() ? kMostOfSums : kMostOfAll)) found->of_keys.clear();
   // With one tile of keys there is nothing to go on with while it is waited for but another
   // workgroup.
-  if (p.boxed && !small && keys <= 128 && widest <= 128) p.tile_inner = 64, p.tile_rows = 64, resident = 2;
+  if (p.boxed && !small && !few_boxes && keys <= 128 && widest <= 128)
+    p.tile_inner = 64, p.tile_rows = 64, resident = 2;
   const Tuning& tuning = options.tuning;
   if (tuning.tile >= 64 && tuning.lanes >= 32)
     p.tile_rows = tuning.tile, p.tile_inner = tuning.lanes, resident = tuning.cluster;
@@ -102,8 +110,8 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   s.strategy = Strategy::Chain;
   s.team = s.workgroup = p.down * kWarp;
   s.lanes = 8;
-  // With 128 registers a second workgroup runs while the first one waits. The warps that fetch boxes
-  // take their share of what two workgroups of two groups have.
+  // With 128 registers a second workgroup runs while the first one waits. The warps that fetch
+  // boxes take their share of what two workgroups of two groups have.
   const auto fit = [&](int workgroups) { return workgroups * shared_bytes(*found) <= options.target.shared_bytes; };
   const bool two = widest <= 128 && p.tile_inner == 64 && fit(2);
   if (groups && resident == 2 && s.team == kWorkgroupOfTwo && two && (!p.boxed || widest <= 64))
@@ -158,9 +166,9 @@ Cost predict_chain(const Graph& graph, const Group& group, const Schedule& sched
       static_cast<double>(estimate_of(schedule.domain, p.batch)) *
       ceil_ratio(static_cast<double>(estimate_of(schedule.domain, p.rows)), static_cast<double>(p.tile_rows));
   const double keys = static_cast<double>(estimate_of(schedule.domain, p.inner)) * (chain.seen.empty() ? 1.0 : 0.55);
-  const double of_tile = static_cast<double>(p.tile_rows) * keys * static_cast<double>(chain.depths() + p.tile_columns);
+  const double of_tile = static_cast<double>(p.tile_rows) * keys * static_cast<double>(chain.units());
   constexpr double kClock = 1755, kMultiplications = 2048;
-  const double reached = !p.boxed ? 0.33 : std::max(chain.deepest(), p.tile_columns) <= 64 ? 0.45 : 0.65;
+  const double reached = !p.boxed ? 0.33 : std::max(chain.deepest(), chain.columns_padded) <= 64 ? 0.45 : 0.65;
   constexpr double kBegins = 2;  // us
   double stored = 0;
   for (const NodeId id : group.outputs)
