@@ -315,8 +315,7 @@ struct Matrix {
   enum class Step : uint8_t { Clear, Multiply, Add, AddFinite, Put, Weigh, PutRows } step;
   int fragment = 0;
   int rows = -1, columns = -1;  // Multiply: buffers of the factors, each with all stages of the pipeline around
-  int into =
-      -1;  // Put: a buffer [rows, more than columns], or one for each warp; PutRows: [2, rows], of maxima and totals
+  int into = -1;                // Put: a buffer [rows, more than columns], or one a warp; PutRows: [2, rows]
   // Multiply: the fragment that is the rows' factor, rounded, in place of a buffer; Weigh; Add:
   // what is added, AddFinite: where it is finite
   int by = -1;

@@ -341,7 +341,6 @@ void ProductLowering::gpu_tiles() {
   std::vector<Stmt> body;
   evaluator_.enter(&body, &tile.placement.ranges);
   if (p.band > 1 && !has_whole_bands()) place_in_bands(tile);
-  const auto divides = [](int64_t size, const IntExpr& n) { return n.constant() && *n.constant() % size == 0; };
   const auto fits = [&](const IntExpr& first, int64_t size, const IntExpr& of) {
     return builder_.apply(Op::Le, {builder_.index(first + size), builder_.index(of)});
   };

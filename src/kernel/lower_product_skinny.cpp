@@ -1,5 +1,5 @@
 // Products of few rows on a GPU with matrix units: each warp multiplies what it reads, for all
-// results of a tile, and has every so manieth part of the inner axes.
+// results of a tile, over parts of the inner axes that no other warp has.
 //
 //   grid %g over the batch and the tiles of columns
 //     sums = 0                                            of a warp
@@ -35,8 +35,7 @@ Placement ProductLowering::place_element(bool of_rows, const Tile& tile, int64_t
   IntExpr own = (of_rows ? tile.rows : tile.columns).first + step * kLanesAcross + across;
   // Nothing is stored for rows and columns that are not there, so that any other one will do.
   const IntExpr all = schedule::count_of(domain(), of_rows ? p.rows : p.columns);
-  if (!all.constant() || *all.constant() % (of_rows ? p.tile_rows : p.tile_columns) != 0)
-    own = min(own, all - 1, ranges);
+  if (!divides(of_rows ? p.tile_rows : p.tile_columns, all)) own = min(own, all - 1, ranges);
   place(placement, p.rows, of_rows ? own : IntExpr(0));
   place(placement, p.columns, of_rows ? IntExpr(0) : own);
   place(placement, p.inner,
@@ -104,7 +103,6 @@ void ProductLowering::skinny_tiles() {
   Tile tile = tile_of_grid();
   const IntExpr rows = schedule::count_of(domain(), p.rows), columns = schedule::count_of(domain(), p.columns),
                 inner = schedule::count_of(domain(), p.inner), parts = ceildiv(inner, p.tile_inner);
-  const auto divides = [](int64_t size, const IntExpr& n) { return n.constant() && *n.constant() % size == 0; };
   const Whole whole{divides(p.tile_rows, rows), divides(p.tile_columns, columns)};
   std::vector<Stmt> body, steps;
   evaluator_.enter(&body, &tile.placement.ranges);

@@ -50,11 +50,6 @@ int64_t even_side(int64_t side, const IntExpr& extent, int64_t size) {
   return std::min(side, ((*known + tiles - 1) / tiles + sector - 1) / sector * sector);
 }
 
-bool divides(int64_t tile, const IntExpr& extent) {
-  const auto known = extent.constant();
-  return known && *known % tile == 0;
-}
-
 }  // namespace
 
 // What is computed of an element in one pass, and stored in the other.

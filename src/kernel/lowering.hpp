@@ -12,6 +12,9 @@
 
 namespace smelt::kernel {
 
+// Whether there are whole pieces of this size, whatever the sizes of a call.
+inline bool divides(int64_t size, const IntExpr& n) { return n.constant() && *n.constant() % size == 0; }
+
 using schedule::Axis;
 using schedule::Domain;
 using schedule::Schedule;

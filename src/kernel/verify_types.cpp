@@ -282,7 +282,7 @@ class Types {
     };
     need(s.step == Step::Clear || s.step == Step::Multiply || s.step == Step::Put, "fragment {} is of single warps",
          s.fragment);
-    need(is_half(f.factors) && f.sums == DType::F32 && f.inner % 16 == 0 && f.rows % 16 == 0 && f.columns % 8 == 0 &&
+    need(is_half(f.factors) && f.sums == DType::F32 && f.inner % 64 == 0 && f.rows % 16 == 0 && f.columns % 8 == 0 &&
              f.down == 1 && !f.holds_rows && f.registers < 0,
          "fragment {} is none of matrix units", s.fragment);
     if (s.step == Step::Multiply)

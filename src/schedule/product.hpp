@@ -31,8 +31,8 @@ struct ProductSum {
   bool in_parts() const { return parts_of_rows > 1 || parts_of_columns > 1; }
 };
 
-// GPU, few rows: warps multiply what they read into registers, each a tile of sums over every so
-// manieth part of the inner axes. Their sums are added up at the end.
+// GPU, few rows: warps multiply what they read into registers. Each has sums for all results of a
+// tile, over parts of the inner axes that no other warp has; these are added up at the end.
 struct Skinny {
   int warps;  // of a tile
   int parts;  // of the inner axes that a warp reads before it multiplies them
