@@ -1,6 +1,7 @@
 // What products take whose factors go to matrix units through registers. Fitted to 391 forms of 41
-// products on an H200, of 2 to 64 rows with weights of 4, 8 and 16 bits, 1024 x 4096 to 32768 x 4096:
-// the error is 16 % (root mean square), and what is chosen takes 2 % longer than the best form.
+// products on an H200, of 2 to 64 rows with weights of 4, 8 and 16 bits, 1024 x 4096 to 32768 x
+// 4096: the error is 16 % (root mean square), and what is chosen takes 2 % longer than the best
+// form.
 #include <algorithm>
 #include <set>
 
