@@ -48,10 +48,7 @@ void PhasePrinter::loop(const Loop& s) {
     case LoopKind::Grid: return grid(s);
     case LoopKind::Vector: return vector_loop(s);
     case LoopKind::Thread:
-    case LoopKind::Serial: {
-      const std::string some = s.unroll > 1 && !looped_ ? fmt::format("#pragma unroll {}", s.unroll) : "";
-      return s.stages ? pipeline(s) : count_loop(s, some.c_str());
-    }
+    case LoopKind::Serial: return s.stages ? pipeline(s) : count_loop(s, "");
     case LoopKind::Unrolled: return count_loop(s, "#pragma unroll");
   }
 }

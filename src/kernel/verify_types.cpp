@@ -275,10 +275,8 @@ class Types {
     const auto buffer = [&](int b) -> const ScratchBuffer& { return kernel_.buffers[static_cast<size_t>(b)]; };
     const int64_t warps = threads_ / 32;
     const auto is_factor = [&](int b, int own) {
-      int64_t elements = 1;
-      for (const IntExpr& d : buffer(b).dims) elements *= d.constant().value_or(0);
       return buffer(b).scope == Scope::Lane && (buffer(b).dtype == f.factors || buffer(b).dtype == DType::F32) &&
-             elements == warps * own * f.inner;
+             count(buffer(b).dims).is(warps * own * f.inner);
     };
     need(s.step == Step::Clear || s.step == Step::Multiply || s.step == Step::Put, "fragment {} is of single warps",
          s.fragment);

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "kernel/barriers.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/shape_loops.hpp"
@@ -17,8 +21,21 @@ using ::testing::HasSubstr;
 
 const Symbol kPart = "kb"_loop, kLane = "i"_loop;
 
+// A tile of a product.
+struct TileSample : Sample {
+  void add_tile(std::vector<Stmt> statements, int threads) {
+    phase(grid("g"_loop, 1, std::move(statements)));
+    kernel.phases[0].team = {threads, threads};
+    insert_barriers(kernel);
+  }
+  int barriers() {
+    const std::vector<Stmt>& body = grid_body(kernel);
+    return static_cast<int>(std::count_if(body.begin(), body.end(), [](const Stmt& s) { return s.is<Barrier>(); }));
+  }
+};
+
 // out = a @ b.T of bf16[64, 256] and bf16[32, 256], 32 of the inner axis at a time, in four stages.
-struct Pipeline : Sample {
+struct Pipeline : TileSample {
   int a, b, out, rows, columns, sums;
   Loop loop = serial(kPart, 8, {});
 
@@ -53,12 +70,10 @@ struct Pipeline : Sample {
   std::string result() {
     const Ranges inside = {{kLane, {0, 2047}}};
     const IntExpr row = floordiv(sym(kLane), 32, inside), column = mod(sym(kLane), 32, inside);
-    phase(grid("g"_loop, 1,
-               {alloc(rows), alloc(columns), alloc(sums), Matrix{Matrix::Step::Clear, 0}, loop,
-                Matrix{Matrix::Step::Put, 0, -1, -1, sums},
-                vector(kLane, 2048, {store({false, out, {row, column}}, load_scratch(sums, {row, column}))})}));
-    kernel.phases[0].team = {32, 32};
-    insert_barriers(kernel);
+    add_tile({alloc(rows), alloc(columns), alloc(sums), Matrix{Matrix::Step::Clear, 0}, loop,
+              Matrix{Matrix::Step::Put, 0, -1, -1, sums},
+              vector(kLane, 2048, {store({false, out, {row, column}}, load_scratch(sums, {row, column}))})},
+             32);
     return fault(kernel);
   }
 };
@@ -67,9 +82,7 @@ TEST(VerifyPipelines, PartsInTheirStagesPass) {
   Pipeline p;
   EXPECT_EQ(p.result(), "");
   // Before the sums take the memory of the stages, and before they are read.
-  int barriers = 0;
-  for (const Stmt& s : grid_body(p.kernel)) barriers += s.is<Barrier>();
-  EXPECT_EQ(barriers, 2);
+  EXPECT_EQ(p.barriers(), 2);
 }
 
 TEST(VerifyPipelines, AnotherStage) {
@@ -141,7 +154,7 @@ TEST(VerifyPipelines, RowsOfTheFragment) {
 
 // out = a @ b.T of bf16[16, 64] and bf16[8, 64] by two warps, each of which has 64 of the 128
 // terms.
-struct OfWarps : Sample {
+struct OfWarps : TileSample {
   int a, b, out, rows, columns, sums;
   int lanes = 16;
 
@@ -170,13 +183,11 @@ struct OfWarps : Sample {
     const IntExpr row = floordiv(sym(kLane), 8, inside), column = mod(sym(kLane), 8, inside);
     const ExprId sum =
         build.apply(Op::Add, {load_scratch(sums, {0, row, column}), load_scratch(sums, {1, row, column})});
-    phase(grid(
-        "g"_loop, 1,
+    add_tile(
         {alloc(rows), alloc(columns), alloc(sums), Matrix{Matrix::Step::Clear, 0}, part(a, rows, 16),
          part(b, columns, 8), Matrix{Matrix::Step::Multiply, 0, rows, columns},
-         Matrix{Matrix::Step::Put, 0, -1, -1, sums}, vector(kLane, 128, {store({false, out, {row, column}}, sum)})}));
-    kernel.phases[0].team = {64, 64};
-    insert_barriers(kernel);
+         Matrix{Matrix::Step::Put, 0, -1, -1, sums}, vector(kLane, 128, {store({false, out, {row, column}}, sum)})},
+        64);
   }
   std::string result() {
     add_phase();
@@ -187,9 +198,7 @@ struct OfWarps : Sample {
 TEST(VerifyWarps, FactorsInRegistersPass) {
   OfWarps w;
   EXPECT_EQ(w.result(), "");
-  int barriers = 0;
-  for (const Stmt& s : grid_body(w.kernel)) barriers += s.is<Barrier>();
-  EXPECT_EQ(barriers, 1) << "before the sums of other warps are read";
+  EXPECT_EQ(w.barriers(), 1) << "before the sums of other warps are read";
 }
 
 TEST(VerifyWarps, FactorsAreOfLanes) {
