@@ -161,8 +161,43 @@ void PhasePrinter::part_of_boxes(const Loop& s, const std::string& part) {
     return;
   }
   await_boxes(s, 0, "stage", part);
-  for (size_t k = first_use; k < s.body.size(); ++k) use_part(s.body[k], [] {});
+  if (kernel::held_multiplications(s) > 1)
+    multiply_held_rows(s);
+  else
+    for (size_t k = first_use; k < s.body.size(); ++k) use_part(s.body[k], [] {});
   leave_boxes(s, 0, "stage");
+}
+
+// First multiplications together, and last ones: registers hold nothing else than their sums then.
+// Another group of warps multiplies while this one computes what is between.
+void PhasePrinter::multiply_held_rows(const Loop& s) {
+  using Step = kernel::Matrix::Step;
+  const size_t held = s.body.size() - kernel::held_multiplications(s);
+  size_t k = kernel::uses_of_pipeline(s);
+  std::vector<int> sums;
+  const auto done = [&] {
+    line("{}<0>();", used_("await_multiplications"));
+    for (const int fragment : sums) line("{}({});", used_("settle_sums"), sums_of(fragment));
+    sums.clear();
+  };
+  line("{}();", used_("begin_multiplication"));
+  for (; is_step(s, k, Step::Clear); k += 2) {
+    fresh_ = true;
+    sums.push_back(s.body[k].get<kernel::Matrix>().fragment);
+    statement(s.body[k + 1]);
+  }
+  line("{}();", used_("end_multiplication"));
+  while (needs_no_sums(s.body[k])) statement(s.body[k++]);
+  done();
+  for (; k < held; ++k) statement(s.body[k]);
+  for (k = held; k < s.body.size(); ++k) round_rows(s.body[k].get<kernel::Matrix>());
+  line("{}();", used_("begin_multiplication"));
+  for (k = held; k < s.body.size(); ++k) {
+    sums.push_back(s.body[k].get<kernel::Matrix>().fragment);
+    multiply_held(s.body[k].get<kernel::Matrix>(), "stage");
+  }
+  line("{}();", used_("end_multiplication"));
+  done();
 }
 
 // A loop that accesses nothing of what the units make.

@@ -22,6 +22,9 @@ bool PhasePrinter::is_fragment(int buffer) const {
 }
 
 void PhasePrinter::declare_fragments() {
+  bool any = false;
+  kernel::for_each_stmt(phase_.body, [&](const Stmt& s) { any = any || s.is<kernel::Matrix>(); });
+  if (!any) return;
   for (size_t f = 0; f < kernel_.fragments.size(); ++f) {
     const kernel::Fragment& made = kernel_.fragments[f];
     line("using Tile{} = {}<{}, {}, {}, {}, {}, {}, {}, {}>;", f, used_("MatrixTile"), made.rows, made.columns,

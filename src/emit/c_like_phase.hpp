@@ -181,6 +181,7 @@ class PhasePrinter : TextLines {
   static bool is_step(const Loop& pipeline, size_t at, kernel::Matrix::Step step);
   bool needs_no_sums(const Stmt& s) const;
   void chained_part_of_boxes(const Loop& s, const std::string& part, bool first);
+  void multiply_held_rows(const Loop& s);
   bool batched_loop(const Loop& s);
   void count_loop(const Loop& s, const char* pragma);
   void each(const Each& s);  // c_like_each.cpp

@@ -32,6 +32,7 @@ ChainLowering::Tile ChainLowering::tile_of_grid() const {
   }
   const IntExpr rows = schedule::count_of(domain(), product().rows);
   grid.add_pieces(kTileOfRows, rows, product().tile_rows);
+  if (product().split > 1) grid.add(kSplit, product().split);
   Tile tile;
   tile.grid = grid.extent();
   // Where later rows see more keys, their tiles come first: nobody waits for them at the end.
@@ -41,6 +42,7 @@ ChainLowering::Tile ChainLowering::tile_of_grid() const {
   tile.placement.ranges.add(kGrid, {0, tile.grid - 1});
   grid.decode(tile.placement, grows ? tile.grid - 1 - IntExpr::symbol(kGrid) : IntExpr::symbol(kGrid));
   tile.rows = piece_at(tile.placement, kTileOfRows, rows, product().tile_rows);
+  if (product().split > 1) tile.part = tile.placement.value_of.at(kSplit);
   return tile;
 }
 
@@ -147,8 +149,11 @@ ChainLowering::Keys ChainLowering::keys_of(const Tile& tile) const {
     else
       low = max(low, -bound, tile.placement.ranges);
   }
-  const IntExpr first = floordiv(low, p.tile_inner, tile.placement.ranges);
-  return {first, ceildiv(high, p.tile_inner, tile.placement.ranges) - first};
+  const IntExpr first = floordiv(low, p.tile_inner, tile.placement.ranges),
+                all = ceildiv(high, p.tile_inner, tile.placement.ranges) - first;
+  if (p.split == 1) return {first, all};
+  const IntExpr each = ceildiv(all, p.split), before = tile.part * each;
+  return {first + before, divides(p.split, all) ? each : max(0, min(each, all - before, tile.placement.ranges))};
 }
 
 // Whether every row of the tile sees all keys from the first one on: what is asked of each pair is
@@ -189,7 +194,7 @@ std::optional<double> constant_at(const Graph& graph, NodeId id) {
 
 ChainLowering::Scaled ChainLowering::scaled_products() const {
   const Scaled none{product_of_scores(), 1};
-  NodeId id = chain().scores.node, user = -1;
+  NodeId id = chain().scores().node, user = -1;
   while (graph_.at(id).kind == NodeKind::Elementwise && graph_.at(id).op == Op::Where) {
     const Node& choice = graph_.at(id);
     if (constant_at(graph_, choice.args[2]) != -HUGE_VAL) return none;
@@ -236,8 +241,9 @@ std::vector<Stmt> ChainLowering::values_of_keys(const Tile& tile, const IntExpr&
   return single(loop(LoopKind::Vector, kLane, f.pairs(), std::move(body), 1, f.pairs() / schedule_.team));
 }
 
-// What the last product takes of each pair, from the products that are in registers: the program's
-// score, but for a scale, or its value. `seen`: every row of the tile sees all keys.
+// What the last products take of each pair, from the products that are in registers, each in place
+// of one of these: the program's score, but for a scale, or its values. `seen`: every row of the
+// tile sees all keys.
 std::vector<Stmt> ChainLowering::between(const Tile& tile, const IntExpr& first_key, bool seen) {
   const schedule::Product& p = product();
   const Fragment& f = kernel_.fragments[kScores];
@@ -256,20 +262,31 @@ std::vector<Stmt> ChainLowering::between(const Tile& tile, const IntExpr& first_
     // Rows that are not there need no such choice: nothing is stored of them.
     const ExprId is_there = seen ? kNoExpr : evaluator_.only_where(guards_of(placement, p.inner));
     evaluator_.only_where(guards_of(placement, p.inner, p.rows));
-    for (size_t n = 0; n < chain().firsts.size(); ++n)
-      ready_[chain().firsts[n].sum] = builder_.load({true, kernel_.fragments[n].registers, {lane, c}});
+    for (size_t n = 0; n < chain().firsts.size(); ++n) {
+      const ExprId sum = builder_.load({true, kernel_.fragments[n].registers, {lane, c}});
+      ready_[chain().firsts[n].sum] = sum;
+      if (chain().lasts.size() == 1) continue;
+      // The first value that is stored takes the place of one that the others need.
+      const LocalId held = builder_.new_local(DType::F32, false);
+      body.push_back(let(held, sum));
+      ready_[chain().firsts[n].sum] = builder_.local(held);
+    }
     for (size_t n = 0; n < of_keys_.size(); ++n)
       ready_[chain().of_keys[n].node] = builder_.load({true, of_keys_[n][static_cast<size_t>(c)], {lane}});
     const ExprId product = ready_[product_of_scores()];
     if (weighs) ready_[scaled] = product;
     for (const schedule::Seen& condition : chain().seen)
       if (seen && slope_of(condition)) ready_[condition.condition] = builder_.constant(Scalar::of_bool(true));
-    ExprId value = evaluator_.value(chain().scores.node, placement.at(chain().scores.index));
-    if (is_there != kNoExpr)
-      value = builder_.apply(Op::Where, {is_there, value, builder_.constant(Scalar::of_float(DType::F32, elsewhere))});
+    for (size_t n = 0; n < chain().lasts.size(); ++n) {
+      const schedule::ValueAt& of = chain().lasts[n].value;
+      ExprId value = evaluator_.value(of.node, placement.at(of.index));
+      if (is_there != kNoExpr)
+        value =
+            builder_.apply(Op::Where, {is_there, value, builder_.constant(Scalar::of_float(DType::F32, elsewhere))});
+      same = same && n == 0 && value == product;
+      stores.push_back(builder_.store({true, kernel_.fragments[n].registers, {lane, c}}, value));
+    }
     evaluator_.only_where(kNoExpr);
-    same = same && value == product;
-    stores.push_back(builder_.store({true, f.registers, {lane, c}}, value));
   }
   ready_.clear();
   if (same) return {};
@@ -283,24 +300,28 @@ std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, c
   std::vector<Panel> panels;
   for (const schedule::FirstProduct& first : chain().firsts)
     panels.push_back(add_panel(first.keys, p.tile_inner, first.depth_padded, true, p.stages));
-  const schedule::Reduction& sum = domain().reductions[p.sums[0].reduction];
-  const bool shares = chain().of_columns >= 0;
-  const Panel values = shares ? panels[static_cast<size_t>(chain().of_columns)]
-                              : add_panel({p.sums[0].columns, sum.argument_index},
-                                          p.columns_along_inner ? p.tile_columns : chain().columns_padded, p.tile_inner,
-                                          p.columns_along_inner, p.stages);
+  std::vector<Panel> values;
+  for (size_t n = 0; n < chain().lasts.size(); ++n) {
+    const int shared = chain().lasts[n].of_columns;
+    values.push_back(shared >= 0
+                         ? panels[static_cast<size_t>(shared)]
+                         : add_panel({p.sums[n].columns, domain().reductions[p.sums[n].reduction].argument_index},
+                                     p.columns_along_inner ? p.tile_columns : chain().columns_padded, p.tile_inner,
+                                     p.columns_along_inner, p.stages));
+  }
   Tile at = tile;
   at.placement.ranges[kTileOfKeys] = {0, keys.count - 1};
   const IntExpr first_key = (keys.first + IntExpr::symbol(kTileOfKeys)) * p.tile_inner;
   std::vector<Stmt> steps;
   for (size_t n = 0; n < firsts; ++n)
     steps.push_back(stage_first(panels[n], at, chain().firsts[n], p.inner, first_key));
-  if (!shares)
-    steps.push_back(stage(values, at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
-      place(placement, p.inner, first_key + inner);
-      place(placement, p.columns, own);
-      return guards_of(placement, p.inner, p.columns);
-    }));
+  for (size_t n = 0; n < values.size(); ++n)
+    if (chain().lasts[n].of_columns < 0)
+      steps.push_back(stage(values[n], at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
+        place(placement, p.inner, first_key + inner);
+        place(placement, p.columns, own);
+        return guards_of(placement, p.inner, p.columns);
+      }));
   for (size_t n = 0; n < firsts; ++n) {
     steps.push_back(Matrix{Matrix::Step::Clear, static_cast<int>(n)});
     steps.push_back(Matrix{Matrix::Step::Multiply, static_cast<int>(n), rows[n].buffer, panels[n].buffer});
@@ -316,7 +337,9 @@ std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, c
   if (chain().weighs())
     steps.push_back(
         Matrix{.step = Matrix::Step::Weigh, .fragment = sums(), .by = kScores, .scale = scaled_products().scale});
-  steps.push_back(Matrix{.step = Matrix::Step::Multiply, .fragment = sums(), .columns = values.buffer, .by = kScores});
+  for (size_t n = 0; n < values.size(); ++n)
+    steps.push_back(Matrix{
+        .step = Matrix::Step::Multiply, .fragment = sums(n), .columns = values[n].buffer, .by = static_cast<int>(n)});
   Loop pipeline = loop(LoopKind::Serial, kTileOfKeys, keys.count, std::move(steps));
   pipeline.stages = p.stages, pipeline.boxed = p.boxed;
   return single(std::move(pipeline));
@@ -325,7 +348,19 @@ std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, c
 // ---- what follows
 
 // The sums of a row are exp(what was subtracted - what the program subtracts) times what multiplies
-// its exponentials.
+// its exponentials. The row's maximum and total stay known.
+ExprId ChainLowering::factor_of_row(ExprId most, ExprId total, const Placement& placement) {
+  const ExprId none = builder_.apply(Op::Eq, {most, builder_.constant(Scalar::of_float(DType::F32, -HUGE_VAL))});
+  const ExprId base = builder_.apply(Op::Where, {none, builder_.constant(Scalar::of_float(DType::F32, 0)), most});
+  ready_ = {{chain().maximum, most}};
+  const ExprId below = evaluator_.value(chain().below.node, placement.at(chain().below.index));
+  ExprId factor = builder_.apply(Op::Exp, {builder_.apply(Op::Sub, {base, below})});
+  if (chain().total >= 0) ready_[chain().total] = builder_.apply(Op::Mul, {total, factor});
+  for (const auto& [value, op] : {std::pair{chain().times, Op::Mul}, {chain().over, Op::Div}})
+    if (value) factor = builder_.apply(op, {factor, evaluator_.value(value->node, placement.at(value->index))});
+  return factor;
+}
+
 Stmt ChainLowering::row_factors(const Tile& tile, int rows, int factors) {
   const schedule::Product& p = product();
   Placement placement = tile.placement;
@@ -335,16 +370,8 @@ Stmt ChainLowering::row_factors(const Tile& tile, int rows, int factors) {
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
   const ExprId inside = evaluator_.only_where(guards_of(placement, p.rows));
-  const ExprId most = builder_.load({true, rows, {IntExpr(0), lane}});
-  const ExprId none = builder_.apply(Op::Eq, {most, builder_.constant(Scalar::of_float(DType::F32, -HUGE_VAL))});
-  const ExprId base = builder_.apply(Op::Where, {none, builder_.constant(Scalar::of_float(DType::F32, 0)), most});
-  ready_ = {{chain().maximum, most}};
-  const ExprId below = evaluator_.value(chain().below.node, placement.at(chain().below.index));
-  ExprId factor = builder_.apply(Op::Exp, {builder_.apply(Op::Sub, {base, below})});
-  if (chain().total >= 0)
-    ready_[chain().total] = builder_.apply(Op::Mul, {builder_.load({true, rows, {IntExpr(1), lane}}), factor});
-  for (const auto& [value, op] : {std::pair{chain().times, Op::Mul}, {chain().over, Op::Div}})
-    if (value) factor = builder_.apply(op, {factor, evaluator_.value(value->node, placement.at(value->index))});
+  const auto of_row = [&](int n) { return builder_.load({true, rows, {n, lane}}); };
+  const ExprId factor = factor_of_row(of_row(0), of_row(1), placement);
   std::vector<Stmt> stores;
   for (const schedule::ValueAt& result : chain().row_results) {
     const schedule::Index at = placement.at(result.index);
@@ -360,7 +387,7 @@ Stmt ChainLowering::row_factors(const Tile& tile, int rows, int factors) {
 
 Stmt ChainLowering::results(const Tile& tile, int factors) {
   const schedule::Product& p = product();
-  const Fragment& f = kernel_.fragments[static_cast<size_t>(sums())];
+  const Fragment& f = fragment_of_sums(0);
   Placement placement = tile.placement;
   const IntExpr lane = IntExpr::symbol(kLane);
   const PairAt at = place_pair(f, tile, placement);
@@ -369,9 +396,12 @@ Stmt ChainLowering::results(const Tile& tile, int factors) {
   for (int c = 0; c < 2; ++c) {
     place(placement, p.columns, at.column + c);
     const ExprId mask = evaluator_.only_where(guards_of(placement, p.rows, p.columns));
-    ExprId sum = builder_.load({true, f.registers, {lane, c}});
-    if (factors >= 0) sum = builder_.apply(Op::Mul, {sum, builder_.load({true, factors, {at.row}})});
-    ready_ = {{p.sums[0].node, sum}};
+    ready_.clear();
+    for (size_t n = 0; n < p.sums.size(); ++n) {
+      ExprId sum = builder_.load({true, fragment_of_sums(n).registers, {lane, c}});
+      if (factors >= 0) sum = builder_.apply(Op::Mul, {sum, builder_.load({true, factors, {at.row}})});
+      ready_[p.sums[n].node] = sum;
+    }
     for (const StoredOutput& o : domain().outputs)
       stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), mask));
     evaluator_.only_where(kNoExpr);
@@ -393,14 +423,22 @@ void ChainLowering::phases() {
     add_fragment(p.tile_inner, first.depth_units, true);
     rows.push_back(add_panel(first.rows, p.tile_rows, first.depth_padded, true, 1));
   }
-  add_fragment(p.tile_columns, p.tile_inner, p.columns_along_inner);
-  kernel_.fragments.back().holds_rows = true;
-  kernel_.fragments.back().has_weights = chain().weighs();
+  for (size_t n = 0; n < chain().lasts.size(); ++n) {
+    add_fragment(p.tile_columns, p.tile_inner, p.columns_along_inner);
+    kernel_.fragments.back().holds_rows = true;
+    kernel_.fragments.back().has_weights = chain().weighs();
+  }
   std::vector<Stmt> body;
   for (size_t n = 0; n < rows.size(); ++n)
     body.push_back(stage_first(rows[n], tile, chain().firsts[n], p.rows, tile.rows.first));
-  body.push_back(Matrix{Matrix::Step::Clear, sums()});
+  for (size_t n = 0; n < chain().lasts.size(); ++n) body.push_back(Matrix{Matrix::Step::Clear, sums(n)});
   append(body, over_keys(tile, keys_of(tile), rows));
+  if (p.split > 1) {
+    const Partial partial = add_partial_results();
+    append(body, store_part(partial, tile));
+    add_phase(tile.grid, std::move(body), IntExpr(p.tile_rows * p.tile_columns));
+    return join_parts(partial);
+  }
   int factors = -1;
   if (chain().weighs()) {
     const int of_rows = add_scratch(DType::F32, {2, p.tile_rows});

@@ -24,7 +24,8 @@ class ChainLowering : public Lowering {
   struct Tile {
     Placement placement;
     Piece rows;
-    IntExpr grid;  // iterations
+    IntExpr grid;      // iterations
+    IntExpr part = 0;  // of the keys
   };
   Tile tile_of_grid() const;
 
@@ -66,13 +67,25 @@ class ChainLowering : public Lowering {
   Scaled scaled_products() const;
   std::vector<Stmt> values_of_keys(const Tile& tile, const IntExpr& first_key);
   std::vector<Stmt> between(const Tile& tile, const IntExpr& first_key, bool seen);
+  ExprId factor_of_row(ExprId most, ExprId total, const Placement& placement);
   Stmt row_factors(const Tile& tile, int rows, int factors);
   Stmt results(const Tile& tile, int factors);
 
-  // Fragments: those of the first products, then that of the last one. The first has what is
-  // between them too.
+  // lower_chain_split.cpp: what parts of the keys make.
+  struct Partial {
+    std::vector<int> sums;         // arrays, by last product
+    int maxima = -1, totals = -1;  // arrays
+  };
+  std::vector<Axis> axes_of_rows() const;
+  Partial add_partial_results();
+  std::vector<Stmt> store_part(const Partial& partial, const Tile& tile);
+  void join_parts(const Partial& partial);
+
+  // Fragments: those of the first products, then those of the last ones. The first ones have what
+  // is between them too.
   static constexpr int kScores = 0;
-  int sums() const { return static_cast<int>(chain().firsts.size()); }
+  int sums(size_t last = 0) const { return static_cast<int>(chain().firsts.size() + last); }
+  const Fragment& fragment_of_sums(size_t last) const { return kernel_.fragments[static_cast<size_t>(sums(last))]; }
   NodeId product_of_scores() const { return chain().firsts[0].sum; }
   std::vector<std::array<int, 2>> of_keys_;  // scratch of lanes: values of the keys of each pair
   std::map<NodeId, ExprId> ready_;           // values that are known in the block at hand

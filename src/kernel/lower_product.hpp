@@ -12,8 +12,6 @@ inline const Symbol kPart = Symbol::loop("kb"), kInner = Symbol::loop("k");
 // On a CPU, over rows, over vectors of columns, and over lines of them.
 inline const Symbol kRow = Symbol::loop("y"), kColumnVector = Symbol::loop("jr"), kLine = Symbol::loop("z"),
                     kInnerLine = Symbol::loop("zk");
-// That of the parts of the inner axes which the grid goes over.
-inline const Symbol kSplit = Symbol::loop("s");
 
 class ProductLowering : public Lowering {
  public:
@@ -145,9 +143,6 @@ class ProductLowering : public Lowering {
   void store_parts(const std::vector<Panel>& panels, NodeId factor, ExprId value, const schedule::Index& at,
                    const IntExpr& grid, const IntExpr& length, std::vector<Stmt> body);
   std::vector<ExprId> parts_of(ExprId value, size_t count);
-  void set_team(int threads);  // of the phase that was added last
-  std::vector<Axis> kept_axes() const;
-  schedule::Index partial_at(const IntExpr& part, const Placement& placement) const;
   ExprId sum_of_parts(int array, const IntExpr& first, int64_t count, const Placement& placement);
   std::vector<int> add_up_groups(const std::vector<int>& partial, int64_t parts, int64_t groups);
   void add_up_parts(const GpuPanels& panels);

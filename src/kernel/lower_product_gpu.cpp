@@ -206,11 +206,7 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
     const DType t = held_type(sum);
     panels.sums.push_back(add_scratch(t, {p.tile_rows, p.tile_columns + (p.units ? Fragment::kApart : kPad)}));
     kernel_.buffers.back().lifetime = Lifetime::Behind;
-    if (p.split > 1) {
-      Shape dims{p.split};
-      for (const Axis& axis : kept_axes()) dims.push_back(axis.extent);
-      panels.partial.push_back(add_temporary(t, std::move(dims), "partial sums"));
-    }
+    if (p.split > 1) panels.partial.push_back(add_partial(t, p.split, kept_axes(), "partial sums"));
     if (p.units) {
       add_fragment(body, t);
       continue;
@@ -283,8 +279,8 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
   for (size_t s = 0; s < p.sums.size(); ++s) {
     const ExprId sum = sum_at(panels.sums[s], row, column);
     if (p.split > 1)
-      stores.push_back(
-          builder_.store({false, panels.partial[s], partial_at(placement.value_of.at(kSplit), placement)}, sum, mask));
+      stores.push_back(builder_.store(
+          {false, panels.partial[s], partial_at(placement.value_of.at(kSplit), kept_axes(), placement)}, sum, mask));
     else
       evaluator_.set_reduction(p.sums[s].node, builder_.cast(sum, accumulator(p.sums[s])));
   }

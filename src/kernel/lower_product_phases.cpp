@@ -22,26 +22,6 @@ namespace {
 
 constexpr int64_t kPackPiece = 2048, kPiece = 1024;
 
-// The points of these axes, row-major, in pieces: where lane kLane of an iteration is, iterations,
-// and lanes.
-struct InPieces {
-  Placement placement;
-  IntExpr grid, length;
-};
-InPieces in_pieces(const std::vector<Axis>& axes, int64_t size) {
-  IntExpr points = 1;
-  for (const Axis& axis : axes) points = points * axis.extent;
-  const Symbol chunk = Symbol::loop("c");
-  Grid grid;
-  grid.add_pieces(chunk, points, size);
-  Placement placement;
-  grid.decode(placement);
-  const Piece piece = piece_at(placement, chunk, points, size);
-  placement.ranges[kLane] = {0, piece.length - 1};
-  placement.unravel(axes, piece.first + IntExpr::symbol(kLane));
-  return {std::move(placement), grid.extent(), piece.length};
-}
-
 }  // namespace
 
 bool ProductLowering::is_packed(NodeId factor) const {
@@ -170,28 +150,11 @@ void ProductLowering::pack(const std::vector<Panel>& panels, NodeId factor, bool
   store_parts(panels, factor, value, to, grid, length, std::move(body));
 }
 
-void ProductLowering::set_team(int threads) {
-  Team& team = kernel_.phases.back().team;
-  team.threads = team.workgroup = threads;
-}
-
-std::vector<Axis> ProductLowering::kept_axes() const {
-  std::vector<Axis> kept;
-  for (const Axis& axis : domain().axes)
-    if (!axis.reduced) kept.push_back(axis);
-  return kept;
-}
-
-// Where one of the parts of a sum is.
-schedule::Index ProductLowering::partial_at(const IntExpr& part, const Placement& placement) const {
-  schedule::Index index{part};
-  for (const Axis& axis : kept_axes()) index.push_back(placement.value_of.at(axis.var));
-  return index;
-}
-
 // The sum of some parts, in their order.
 ExprId ProductLowering::sum_of_parts(int array, const IntExpr& first, int64_t count, const Placement& placement) {
-  const auto part = [&](int64_t p) { return builder_.load({false, array, partial_at(first + p, placement)}); };
+  const auto part = [&](int64_t p) {
+    return builder_.load({false, array, partial_at(first + p, kept_axes(), placement)});
+  };
   ExprId sum = part(0);
   for (int64_t p = 1; p < count; ++p) sum = builder_.apply(Op::Add, {sum, part(p)});
   return sum;
@@ -201,8 +164,7 @@ ExprId ProductLowering::sum_of_parts(int array, const IntExpr& first, int64_t co
 std::vector<int> ProductLowering::add_up_groups(const std::vector<int>& partial, int64_t parts, int64_t groups) {
   const Axis group{.var = Symbol::loop("group"), .extent = groups};
   std::vector<Axis> axes{group};
-  Shape dims{groups};
-  for (const Axis& axis : kept_axes()) axes.push_back(axis), dims.push_back(axis.extent);
+  for (const Axis& axis : kept_axes()) axes.push_back(axis);
   auto [placement, grid, length] = in_pieces(axes, kPiece);
   const IntExpr at = placement.value_of.at(group.var);
   std::vector<Stmt> body;
@@ -210,8 +172,9 @@ std::vector<int> ProductLowering::add_up_groups(const std::vector<int>& partial,
   evaluator_.enter(&body, &placement.ranges);
   for (const int array : partial) {
     const ExprId sum = sum_of_parts(array, at * (parts / groups), parts / groups, placement);
-    made.push_back(add_temporary(kernel_.params[static_cast<size_t>(array)].dtype, dims, "sums of partial sums"));
-    body.push_back(builder_.store({false, made.back(), partial_at(at, placement)}, sum));
+    made.push_back(
+        add_partial(kernel_.params[static_cast<size_t>(array)].dtype, groups, kept_axes(), "sums of partial sums"));
+    body.push_back(builder_.store({false, made.back(), partial_at(at, kept_axes(), placement)}, sum));
   }
   add_phase(grid, single(loop(LoopKind::Vector, kLane, length, std::move(body), 4, 1)), kPiece);
   set_team(static_cast<int>(kPiece / 4));

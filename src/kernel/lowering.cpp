@@ -85,6 +85,30 @@ void Lowering::add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work) {
   kernel_.phases.push_back(std::move(phase));
 }
 
+void Lowering::set_team(int threads) {
+  Team& team = kernel_.phases.back().team;
+  team.threads = team.workgroup = threads;
+}
+
+std::vector<Axis> Lowering::kept_axes() const {
+  std::vector<Axis> kept;
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) kept.push_back(axis);
+  return kept;
+}
+
+int Lowering::add_partial(DType dtype, int64_t parts, const std::vector<Axis>& axes, const std::string& note) {
+  Shape dims{parts};
+  for (const Axis& axis : axes) dims.push_back(axis.extent);
+  return add_temporary(dtype, std::move(dims), note);
+}
+
+schedule::Index Lowering::partial_at(const IntExpr& part, const std::vector<Axis>& axes, const Placement& placement) {
+  schedule::Index index{part};
+  for (const Axis& axis : axes) index.push_back(placement.value_of.at(axis.var));
+  return index;
+}
+
 void Lowering::end_with_last_workgroup() {
   kernel_.phases.back().last = true;
   kernel_.counter_param = add_temporary(DType::I32, {1}, "workgroups that are done");

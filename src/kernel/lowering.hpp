@@ -43,6 +43,7 @@ class Lowering {
   bool on_gpu() const { return schedule_.team > 0; }
   Loop vector(IntExpr extent, std::vector<Stmt> body) const;  // a Vector loop "%i" as the schedule has it
   void add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work);
+  void set_team(int threads);      // of the phase added last
   void end_with_last_workgroup();  // the phase added last is run by the last workgroup of the one before
   int add_temporary(DType dtype, Shape dims, const std::string& note);
   int add_scratch(DType dtype, std::vector<IntExpr> dims);
@@ -51,6 +52,10 @@ class Lowering {
   void place(Placement& placement, const std::vector<int>& axes, const IntExpr& position) const;
   std::vector<schedule::Guard> guards_of(const Placement& placement, const std::vector<int>& axes,
                                          const std::vector<int>& more = {}) const;
+  std::vector<Axis> kept_axes() const;
+  // Arrays of what parts of the reduced axes make, for each point of these axes.
+  int add_partial(DType dtype, int64_t parts, const std::vector<Axis>& axes, const std::string& note);
+  static schedule::Index partial_at(const IntExpr& part, const std::vector<Axis>& axes, const Placement& placement);
   // A value for a buffer where `inside` holds, which may be kNoExpr; else 0.
   ExprId or_zero(ExprId value, ExprId inside, int buffer);
   // The outputs of an element.

@@ -59,6 +59,20 @@ Piece piece_at(const Placement& placement, Symbol var, const IntExpr& extent, co
   return {first, min(size, extent - first, placement.ranges)};
 }
 
+InPieces in_pieces(const std::vector<schedule::Axis>& axes, int64_t size) {
+  IntExpr points = 1;
+  for (const schedule::Axis& axis : axes) points = points * axis.extent;
+  const Symbol chunk = Symbol::loop("c");
+  Grid grid;
+  grid.add_pieces(chunk, points, size);
+  Placement placement;
+  grid.decode(placement);
+  const Piece piece = piece_at(placement, chunk, points, size);
+  placement.ranges[kLane] = {0, piece.length - 1};
+  placement.unravel(axes, piece.first + IntExpr::symbol(kLane));
+  return {std::move(placement), grid.extent(), piece.length};
+}
+
 std::vector<Stmt> in_loops(const LoopExtents& loops, std::vector<Stmt> body, int together) {
   for (size_t d = loops.size(); d-- > 0;) {
     const auto& [var, extent] = loops[d];

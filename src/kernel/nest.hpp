@@ -17,8 +17,9 @@
 
 namespace smelt::kernel {
 
-// The variable of the Vector loops, and that of the Grid loop.
-inline const Symbol kLane = Symbol::loop("i"), kGrid = Symbol::loop("g");
+// The variable of the Vector loops, that of the Grid loop, and that of parts of reduced axes which
+// the grid goes over.
+inline const Symbol kLane = Symbol::loop("i"), kGrid = Symbol::loop("g"), kSplit = Symbol::loop("s");
 
 // How the axes of the domain are reached: each axis variable as an expression over loop variables.
 struct Placement {
@@ -52,6 +53,14 @@ struct Piece {
 
 // The piece whose number stands for `var`.
 Piece piece_at(const Placement& placement, Symbol var, const IntExpr& extent, const IntExpr& size);
+
+// The points of these axes, row-major, in pieces: where lane kLane of an iteration is, iterations,
+// and lanes.
+struct InPieces {
+  Placement placement;
+  IntExpr grid, length;
+};
+InPieces in_pieces(const std::vector<schedule::Axis>& axes, int64_t size);
 
 // `body` inside of serial loops; the innermost takes `together` steps at once.
 std::vector<Stmt> in_loops(const LoopExtents& loops, std::vector<Stmt> body, int together = 1);

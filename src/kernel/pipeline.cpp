@@ -47,10 +47,18 @@ bool adds_meanwhile(const Kernel& kernel, const Loop& pipeline) {
   return k == pipeline.body.size() && !fresh.empty() && all_in_groups(kernel);
 }
 
-// The multiplication by rows in registers that it ends with.
+size_t held_multiplications(const Loop& pipeline) {
+  const auto is_held = [](const Stmt& s) {
+    const auto* matrix = s.get_if<Matrix>();
+    return matrix && matrix->step == Matrix::Step::Multiply && matrix->by >= 0;
+  };
+  const auto end = std::find_if_not(pipeline.body.rbegin(), pipeline.body.rend(), is_held);
+  return static_cast<size_t>(end - pipeline.body.rbegin());
+}
+
+// The multiplication by rows in registers that it ends with, if that is one.
 static const Matrix* last_by_rows(const Loop& pipeline) {
-  const auto* last = pipeline.body.empty() ? nullptr : pipeline.body.back().get_if<Matrix>();
-  return last && last->step == Matrix::Step::Multiply && last->by >= 0 ? last : nullptr;
+  return held_multiplications(pipeline) == 1 ? &pipeline.body.back().get<Matrix>() : nullptr;
 }
 
 bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline) {

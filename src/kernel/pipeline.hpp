@@ -21,10 +21,12 @@ bool goes_on_alone(const Kernel& kernel, const Loop& pipeline);
 // Whether its first multiplications begin with sums of 0 in each part, and what they make is added
 // to other fragments, which threads do while the units go on with other multiplications, if any.
 bool adds_meanwhile(const Kernel& kernel, const Loop& pipeline);
+// The multiplications by rows in registers that it ends with.
+size_t held_multiplications(const Loop& pipeline);
 // Whether it ends with rows that it weighs and then multiplies, which the units do while the next
 // part is weighed.
 bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline);
-// Whether its parts come as boxes and it ends with a multiplication by rows that follow from its
+// Whether its parts come as boxes and it ends with one multiplication by rows that follow from its
 // first ones: the units do that of a part while what is between is computed of the next one.
 bool chains_meanwhile(const Kernel& kernel, const Loop& pipeline);
 // Iterations that parts are made ahead: units that go on meanwhile still have the part before.

@@ -194,8 +194,8 @@ class AccessVerifier {
       early(block.early, roots, vector, places);
       for (const FromLane& from : block.from)
         from_lane(from, accesses.early.empty() ? block.early : accesses.early, vector);
-      at_once(runs[b], roots, block, vector);
-      if (accesses.batch.iterations > 1) at_once(runs[b], roots, accesses.batch.block, vector);
+      at_once(runs[b], roots, block, vector, places);
+      if (accesses.batch.iterations > 1) at_once(runs[b], roots, accesses.batch.block, vector, places);
       for (const Stmt* s : runs[b])
         if (const auto* let = s->get_if<Let>()) places.insert(let->local);
     }
@@ -282,8 +282,9 @@ class AccessVerifier {
     return *load;
   }
 
-  // What a block accesses at once.
-  void at_once(const Block& block, const Roots& roots, const BlockAccesses& accesses, const Vector& vector) const {
+  // What a block accesses at once; `places` have been named before it.
+  void at_once(const Block& block, const Roots& roots, const BlockAccesses& accesses, const Vector& vector,
+               const std::set<LocalId>& places) const {
     for (const AdjacentLoads& run : accesses.loads) adjacent(run, block, roots, vector);
     for (const AdjacentStores& run : accesses.stores) {
       Places places;
@@ -305,7 +306,7 @@ class AccessVerifier {
       if (g.copied) {
         need(g.step == 1 && s.later && s.mask == kNoExpr && block.size() == 1, s.value, vector.loop,
              "copied, though it need not come from memory alone");
-        early_load({.load = s.value, .step = 1}, vector);
+        early_load({.load = s.value, .step = 1}, vector, places);
       }
       if (s.access.scratch)
         need(is_shared(kernel_, s.access), s.value, vector.loop, "stored at once to scratch of each thread");

@@ -1,6 +1,7 @@
 #include "plan/chains.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,14 +16,15 @@
 namespace smelt::plan {
 namespace {
 
-// Whether these nodes, which store this one alone, have a schedule as a chain, and whether that
-// weighs rows.
+// Whether these nodes, which store these alone, have a schedule as a chain, and whether that weighs
+// rows.
 enum class Made : uint8_t { No, Weighed, Yes };
-Made made_of(const Graph& graph, const std::vector<NodeId>& nodes, NodeId sum, const Options& options) {
+Made made_of(const Graph& graph, const std::vector<NodeId>& nodes, const std::vector<NodeId>& sums,
+             const Options& options) {
   if (nodes.empty()) return Made::No;
   schedule::Group group;
   group.nodes = nodes;
-  group.outputs = {sum};
+  group.outputs = sums;
   std::set<NodeId> inputs;
   for (const NodeId id : nodes)
     for (const NodeId arg : graph.at(id).args)
@@ -65,17 +67,30 @@ class ChainsApart : GraphCopy {
         const auto& of = users[static_cast<size_t>(id)];
         return std::any_of(of.begin(), of.end(), [&](NodeId user) { return user != last && !between.count(user); });
       });
-      if (!is_shared || made_of(from_, schedule::nodes_of_weights(from_, sum), sum, options_) == Made::Weighed)
+      if (!is_shared || made_of(from_, schedule::nodes_of_weights(from_, sum), {sum}, options_) == Made::Weighed)
         continue;
-      if (made_of(from_, schedule::nodes_of_chain(from_, sum), sum, options_) != Made::Yes) continue;
-      own_[last] = std::move(between);
+      if (made_of(from_, schedule::nodes_of_chain(from_, sum), {sum}, options_) != Made::Yes) continue;
+      own_[last] = {sum, std::move(between), -1};
     }
+    for (auto& [last, own] : own_)
+      for (auto& [other, first] : own_)
+        if (other < last && first.with < 0 && own.with < 0 && are_one(first.sum, own.sum)) own.with = other;
+  }
+
+  // Whether two are one kernel, which has what is between for both.
+  bool are_one(NodeId first, NodeId second) const {
+    std::vector<NodeId> nodes;
+    const std::vector<NodeId> of_first = schedule::nodes_of_chain(from_, first),
+                              of_second = schedule::nodes_of_chain(from_, second);
+    std::set_union(of_first.begin(), of_first.end(), of_second.begin(), of_second.end(), std::back_inserter(nodes));
+    if (nodes.size() == of_first.size() + of_second.size()) return false;
+    return made_of(from_, nodes, {first, second}, options_) == Made::Yes;
   }
 
   NodeId write(const Node& node, NodeId id) {
     const auto own = own_.find(id);
     if (own == own_.end()) return add_as_it_is(node);
-    std::map<NodeId, NodeId> again;
+    std::map<NodeId, NodeId>& again = again_[own->second.with < 0 ? id : own->second.with];
     const auto written_with = [&](Node made) {
       for (NodeId& arg : made.args) {
         const auto found = again.find(arg);
@@ -83,8 +98,9 @@ class ChainsApart : GraphCopy {
       }
       return add(std::move(made));
     };
-    for (const NodeId between : own->second) {
-      const auto weights = weights_of(between, own->second);
+    for (const NodeId between : own->second.between) {
+      if (again.count(between)) continue;
+      const auto weights = weights_of(between, own->second.between);
       again[between] = weights ? as_one_exponential(*weights, again) : written_with(from_.at(between));
     }
     return written_with(node);
@@ -138,7 +154,14 @@ class ChainsApart : GraphCopy {
   }
 
   const Options& options_;
-  std::map<NodeId, std::set<NodeId>> own_;            // by multiplications
+  // What a product has for itself, or with another one: the multiplication of that, or -1.
+  struct Own {
+    NodeId sum;
+    std::set<NodeId> between;
+    NodeId with;
+  };
+  std::map<NodeId, Own> own_;                         // by multiplications
+  std::map<NodeId, std::map<NodeId, NodeId>> again_;  // what was written for them
   std::map<std::pair<NodeId, NodeId>, NodeId> rows_;  // what is subtracted of exponents, by what it is made of
 };
 

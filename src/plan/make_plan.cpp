@@ -67,19 +67,26 @@ class Planner {
   }
 
   // What a product takes of the results of others is not stored either, where a schedule has all of
-  // them.
+  // them, or that and another product that takes the same.
   void merge_chains() {
+    std::vector<std::pair<NodeId, std::vector<NodeId>>> left;
     for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
       if (!parts_.edges().computing[i]) continue;
       const NodeId sum = static_cast<NodeId>(i);
-      for (const auto& nodes_of : {schedule::nodes_of_weights, schedule::nodes_of_chain})
-        if (const std::vector<NodeId> nodes = nodes_of(parts_.graph(), sum);
-            !nodes.empty() && merge_at_once(nodes, sum))
-          break;
+      if (merge_at_once(schedule::nodes_of_weights(parts_.graph(), sum), sum)) continue;
+      std::vector<NodeId> nodes = schedule::nodes_of_chain(parts_.graph(), sum);
+      if (nodes.empty() || merge_at_once(nodes, sum)) continue;
+      for (const auto& [other, of_other] : left) {
+        std::vector<NodeId> both;
+        std::set_union(nodes.begin(), nodes.end(), of_other.begin(), of_other.end(), std::back_inserter(both));
+        if (both.size() < nodes.size() + of_other.size() && merge_at_once(both, sum)) break;
+      }
+      left.emplace_back(sum, std::move(nodes));
     }
   }
 
-  // The groups of these nodes with that of `last`, where a schedule has all of them.
+  // The groups of these nodes with that of `last`, where there are any and a schedule has all of
+  // them.
   bool merge_at_once(const std::vector<NodeId>& nodes, NodeId last) {
     const int into = parts_.group_of(last);
     std::set<int> others;

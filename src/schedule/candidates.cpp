@@ -30,7 +30,7 @@ std::vector<int64_t> tile_of(const Schedule& s) {
   return s.product ? std::vector<int64_t>{s.product->tile_rows, s.product->tile_columns, s.product->tile_inner}
                    : std::vector<int64_t>{};
 }
-int split_of(const Schedule& s) { return s.product ? s.product->split : 1; }
+int split_of(const Schedule& s) { return s.product ? s.product->split : s.chain ? s.chain->product.split : 1; }
 bool is_packed(const Schedule& s) { return s.product && !s.product->packed.empty(); }
 
 // Whether lanes are neighbours of a reduced axis.
@@ -70,7 +70,7 @@ std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
     case Strategy::Column: return propose_column(first);
     case Strategy::Split: return propose_split(first);
     case Strategy::Product: return propose_product(first, target);
-    case Strategy::Chain: return propose_chain();
+    case Strategy::Chain: return propose_chain(first);
     case Strategy::Scatter:
     case Strategy::Custom:
     case Strategy::Batch: return {};

@@ -85,27 +85,40 @@ class ChainFinder {
       : graph_(graph), group_(group), sizes_(sizes), members_(group.nodes.begin(), group.nodes.end()) {}
 
   std::optional<Chain> run(Domain& domain) {
-    for (const NodeId id : group_.nodes) {
-      if (multiplication_of_halves(graph_, id) < 0) continue;
-      const Node& product = graph_.at(graph_.at(id).args[0]);
-      for (const NodeId factor : product.args) {
-        const NodeId weights = behind_views(graph_, factor);
-        if (!members_.count(weights)) continue;
-        for (const bool weighs : {true, false}) {
-          if (!(weighs ? form_of_weights(graph_, weights).has_value() : rounds_sums(graph_, weights))) continue;
-          weights_ = weights;
-          chain_ = {};
-          chain_.weights = weights;
-          if (last_product(domain) && (weighs ? weights_form() : values_form()) && first_products() &&
-              is_unseen_elsewhere() && rows_are_stored(domain))
-            return std::move(chain_);
-        }
-      }
+    std::vector<NodeId> values;
+    for (const NodeId weights : find_weights()) {
+      if (rounds_sums(graph_, weights)) values.push_back(weights);
+      for (const bool weighs : {true, false})
+        if ((weighs ? form_of_weights(graph_, weights).has_value() : rounds_sums(graph_, weights)) &&
+            is_chain({weights}, weighs, domain))
+          return std::move(chain_);
     }
+    if (values.size() > 1 && is_chain(values, false, domain)) return std::move(chain_);
     return std::nullopt;
   }
 
  private:
+  // The members that may be a factor of a last product, cast to f32.
+  std::vector<NodeId> find_weights() const {
+    std::vector<NodeId> found;
+    for (const NodeId id : group_.nodes) {
+      if (multiplication_of_halves(graph_, id, true) < 0) continue;
+      for (const NodeId factor : graph_.at(graph_.at(id).args[0]).args)
+        if (const NodeId weights = behind_views(graph_, factor);
+            members_.count(weights) && std::find(found.begin(), found.end(), weights) == found.end())
+          found.push_back(weights);
+    }
+    return found;
+  }
+
+  bool is_chain(const std::vector<NodeId>& weights, bool weighs, Domain& domain) {
+    weights_ = std::set<NodeId>(weights.begin(), weights.end());
+    chain_ = {};
+    sums_at_.clear();
+    return last_products(domain, weighs) && (weighs ? weights_form() : values_form()) && first_products() &&
+           is_unseen_elsewhere() && rows_are_stored(domain);
+  }
+
   ValueAt shown(NodeId id, Index index) const {
     while (is_view(graph_.at(id).kind)) {
       index = through_view(graph_, graph_.at(id), index, ranges_);
@@ -114,8 +127,9 @@ class ChainFinder {
     return {id, std::move(index)};
   }
 
-  // The group from the weights on, as if these were read from memory.
-  bool last_product(Domain& domain) {
+  // The group from the weights on, as if these were read from memory. One row is an axis of one
+  // point.
+  bool last_products(Domain& domain, bool one_row) {
     Group outer;
     row_outputs_.clear();
     for (const NodeId id : group_.outputs) (is_before(id) ? row_outputs_ : outer.outputs).push_back(id);
@@ -124,7 +138,7 @@ class ChainFinder {
     while (!todo.empty()) {
       const NodeId id = todo.back();
       todo.pop_back();
-      if (id == weights_ || !found.insert(id).second) continue;
+      if (weights_.count(id) || !found.insert(id).second) continue;
       const bool reads_on =
           members_.count(id) || (is_view(graph_.at(id).kind) && graph_.at(id).kind != NodeKind::Input);
       if (reads_on)
@@ -133,17 +147,28 @@ class ChainFinder {
     for (const NodeId id : group_.nodes)
       if (found.count(id)) outer.nodes.push_back(id);
     outer.inputs = group_.inputs;
-    outer.inputs.push_back(weights_);
+    outer.inputs.insert(outer.inputs.end(), weights_.begin(), weights_.end());
     std::sort(outer.inputs.begin(), outer.inputs.end());
-    if (outer.nodes.empty() || std::count(outer.outputs.begin(), outer.outputs.end(), weights_)) return false;
+    const auto is_output = [&](NodeId id) { return std::count(outer.outputs.begin(), outer.outputs.end(), id) > 0; };
+    if (outer.nodes.empty() || std::any_of(weights_.begin(), weights_.end(), is_output)) return false;
     outer_ = std::set<NodeId>(outer.nodes.begin(), outer.nodes.end());
     auto made = find_domain(graph_, outer, sizes_);
     if (!std::holds_alternative<Domain>(made)) return false;
     domain = std::get<Domain>(std::move(made));
-    auto product = find_product(graph_, outer, domain);
-    if (!product || product->sums.size() != 1) return false;
-    if (behind_views(graph_, product->sums[0].rows) != weights_) return false;
-    if (!widens_halves(graph_, behind_views(graph_, product->sums[0].columns))) return false;
+    auto product = find_product(graph_, outer, domain, one_row);
+    if (!product || product->sums.size() != weights_.size()) return false;
+    if (product->rows.empty()) {
+      product->rows = {static_cast<int>(domain.axes.size())};
+      domain.axes.push_back({Symbol::loop("row"), 1, false, 1});
+      domain.ranges[domain.axes.back().var] = {0, 0};
+    }
+    std::set<NodeId> taken;
+    for (const ProductSum& sum : product->sums) {
+      const NodeId weights = behind_views(graph_, sum.rows);
+      if (!weights_.count(weights) || !taken.insert(weights).second) return false;
+      if (!widens_halves(graph_, behind_views(graph_, sum.columns))) return false;
+      chain_.lasts.push_back({{}, weights, -1});
+    }
     chain_.product = std::move(*product);
     ranges_ = domain.ranges;
     const auto variables = [&](const std::vector<int>& axes) {
@@ -154,9 +179,9 @@ class ChainFinder {
     keys_ = variables(chain_.product.inner);
     rows_ = variables(chain_.product.rows);
     columns_ = variables(chain_.product.columns);
-    const Reduction& sum = domain.reductions[chain_.product.sums[0].reduction];
-    weights_at_ = shown(chain_.product.sums[0].rows, sum.argument_index);
-    columns_at_ = sum.argument_index;
+    arguments_.clear();
+    for (const ProductSum& sum : chain_.product.sums)
+      arguments_.push_back(domain.reductions[sum.reduction].argument_index);
     columns_extent_ = count_of(domain, chain_.product.columns);
     return true;
   }
@@ -178,7 +203,7 @@ class ChainFinder {
   // Whether it needs reductions, but not the last product.
   bool is_before(NodeId value) const {
     const std::set<NodeId> before = all_before(value);
-    return !before.count(weights_) &&
+    return std::none_of(weights_.begin(), weights_.end(), [&](NodeId id) { return before.count(id) > 0; }) &&
            std::any_of(before.begin(), before.end(), [&](NodeId id) { return graph_.at(id).kind == NodeKind::Reduce; });
   }
 
@@ -202,7 +227,7 @@ class ChainFinder {
       const Node& node = graph_.at(reduction.node);
       const auto at = with_keys(reduction.node, reduction.index);
       const bool is_maximum = node.reduce == ReduceKind::Max, is_total = node.reduce == ReduceKind::Sum;
-      const ValueAt& wanted = is_maximum ? chain_.scores : exponentials;
+      const ValueAt& wanted = is_maximum ? chain_.scores() : exponentials;
       if (!at || (!is_maximum && !is_total)) return false;
       const ValueAt argument = shown(node.args[0], *at);
       if (argument.node != wanted.node || !(argument.index == wanted.index)) return false;
@@ -216,8 +241,8 @@ class ChainFinder {
 
   bool weights_form() {
     if (keys_.size() != 1) return false;
-    const WeightForm form = *form_of_weights(graph_, weights_);
-    const ValueAt rounded = shown(graph_.at(weights_).args[0], weights_at_.index);
+    const WeightForm form = *form_of_weights(graph_, chain_.lasts[0].weights);
+    const ValueAt rounded = rounded_of(0);
     // What rounds to weights is a member, and so is what it rounds.
     const ValueAt exponentials = shown(form.exponentials, rounded.index), other = shown(form.other, rounded.index);
     const Node& exp = graph_.at(exponentials.node);
@@ -225,39 +250,70 @@ class ChainFinder {
     if (!members_.count(exponentials.node) || !members_.count(exp.args[0]) || !is_elementwise(below, Op::Sub))
       return false;
     if (graph_.at(rounded.node).dtype != half() || exp.dtype != DType::F32) return false;
-    chain_.scores = shown(below.args[0], exponentials.index);
+    chain_.lasts[0].value = shown(below.args[0], exponentials.index);
     chain_.below = shown(below.args[1], exponentials.index);
-    if (!members_.count(chain_.scores.node)) return false;
+    if (!members_.count(chain_.scores().node)) return false;
     if (!of_the_row(chain_.below, exponentials) || !of_the_row(other, exponentials)) return false;
     (form.divides ? chain_.over : chain_.times) = other;
     exponentials_ = exponentials;
     return chain_.maximum >= 0;
   }
 
-  DType half() const { return graph_.at(graph_.at(weights_).args[0]).dtype; }
+  // The halves that a last product takes, which are a member, and where.
+  ValueAt rounded_of(size_t last) const {
+    const ValueAt weights = shown(chain_.product.sums[last].rows, arguments_[last]);
+    return shown(graph_.at(weights.node).args[0], weights.index);
+  }
+
+  DType half() const { return graph_.at(graph_.at(chain_.lasts[0].weights).args[0]).dtype; }
   bool is_of(NodeId factor) const { return graph_.at(graph_.at(behind_views(graph_, factor)).args[0]).dtype == half(); }
 
   // Any operations, as long as what they need of reductions are products.
   bool values_form() {
-    const ValueAt rounded = shown(graph_.at(weights_).args[0], weights_at_.index);
-    if (graph_.at(rounded.node).dtype != half() || !row_outputs_.empty()) return false;
-    chain_.scores = shown(graph_.at(rounded.node).args[0], rounded.index);
-    return members_.count(chain_.scores.node) > 0;
+    if (!row_outputs_.empty()) return false;
+    for (size_t n = 0; n < chain_.lasts.size(); ++n) {
+      const ValueAt rounded = rounded_of(n);
+      if (graph_.at(rounded.node).dtype != half()) return false;
+      chain_.lasts[n].value = shown(graph_.at(rounded.node).args[0], rounded.index);
+      if (!members_.count(chain_.lasts[n].value.node)) return false;
+    }
+    return true;
   }
 
   bool first_products() {
+    for (size_t n = 0; n < chain_.lasts.size(); ++n)
+      if (!first_products_of(n)) return false;
+    // Each value takes the place of a first product's sums.
+    if (chain_.lasts.size() > chain_.firsts.size()) return false;
+    for (size_t n = 0; n < chain_.lasts.size(); ++n) {
+      LastProduct& last = chain_.lasts[n];
+      const ValueAt columns = halves_of(chain_.product.sums[n].columns, arguments_[n]);
+      if (!chain_.weighs() && (members_.count(columns.node) || !reads_keys())) return false;
+      for (size_t f = 0; f < chain_.firsts.size() && last.of_columns < 0; ++f)
+        if (is_of_columns(chain_.firsts[f], columns)) last.of_columns = static_cast<int>(f);
+    }
+    return true;
+  }
+
+  bool first_products_of(size_t last) {
+    const ValueAt& value = chain_.lasts[last].value;
     Walk walk(graph_, members_, ranges_);
-    if (!walk.follow(chain_.scores.node, chain_.scores.index) || walk.reductions.empty()) return false;
-    if (mentions(walk, columns_) || !is_of(chain_.product.sums[0].columns)) return false;
+    if (!walk.follow(value.node, value.index) || walk.reductions.empty()) return false;
+    if (mentions(walk, columns_) || !is_of(chain_.product.sums[last].columns)) return false;
     if (chain_.weighs() && walk.reductions.size() != 1) return false;
     for (const ValueAt& sum : walk.reductions)
       if (!first_product(sum)) return false;
-    const ValueAt columns = halves_of(chain_.product.sums[0].columns, columns_at_);
-    if (!chain_.weighs() && (members_.count(columns.node) || !reads_keys())) return false;
-    for (size_t n = 0; n < chain_.firsts.size() && chain_.of_columns < 0; ++n)
-      if (is_of_columns(chain_.firsts[n], columns)) chain_.of_columns = static_cast<int>(n);
-    find_seen(chain_.scores, chain_.weighs());
-    find_of_keys(chain_.scores, walk);
+    // Keys that no value sees.
+    std::vector<Seen> before = std::move(chain_.seen);
+    chain_.seen.clear();
+    find_seen(value, chain_.weighs());
+    if (last > 0)
+      std::erase_if(chain_.seen, [&](const Seen& seen) {
+        return std::none_of(before.begin(), before.end(), [&](const Seen& other) {
+          return other.condition == seen.condition && other.least == seen.least;
+        });
+      });
+    find_of_keys(value, walk);
     return true;
   }
 
@@ -279,11 +335,11 @@ class ChainFinder {
   }
 
   bool first_product(const ValueAt& sum) {
-    const NodeId multiplication = multiplication_of_halves(graph_, sum.node);
+    const NodeId multiplication = multiplication_of_halves(graph_, sum.node, chain_.weighs());
     if (multiplication < 0 || !members_.count(multiplication)) return false;
-    const bool is_known = std::any_of(chain_.firsts.begin(), chain_.firsts.end(),
-                                      [&](const FirstProduct& first) { return first.sum == sum.node; });
-    if (is_known) return false;  // at two indices
+    const auto known = sums_at_.find(sum.node);
+    if (known != sums_at_.end()) return known->second == sum.index;
+    sums_at_[sum.node] = sum.index;
     FirstProduct first;
     first.sum = sum.node;
     const Node& product = graph_.at(multiplication);
@@ -337,7 +393,8 @@ class ChainFinder {
 
   // Nothing between the two products is stored, or needed after the second one.
   bool is_unseen_elsewhere() const {
-    std::vector<NodeId> between{weights_, chain_.scores.node, chain_.maximum, chain_.total};
+    std::vector<NodeId> between{chain_.maximum, chain_.total};
+    for (const LastProduct& last : chain_.lasts) between.insert(between.end(), {last.weights, last.value.node});
     for (const FirstProduct& first : chain_.firsts) between.push_back(first.sum);
     return std::none_of(between.begin(), between.end(), [&](NodeId id) { return outer_.count(id) > 0; });
   }
@@ -448,9 +505,9 @@ class ChainFinder {
   const SizeBinding& sizes_;
   std::unordered_set<NodeId> members_;
   std::set<NodeId> outer_;
-  NodeId weights_ = -1;
-  ValueAt weights_at_;
-  Index columns_at_;  // of the other factor of the last product
+  std::set<NodeId> weights_;         // of the last products
+  std::vector<Index> arguments_;     // of what each of them sums
+  std::map<NodeId, Index> sums_at_;  // of the first ones
   IntExpr columns_extent_;
   Ranges ranges_;
   std::set<Symbol> keys_, rows_, columns_;
@@ -469,8 +526,13 @@ std::optional<Chain> find_chain(const Graph& graph, const Group& group, const Si
   return ChainFinder(graph, group, sizes).run(domain);
 }
 
+int64_t Chain::columns_staged() const {
+  return columns_padded *
+         std::count_if(lasts.begin(), lasts.end(), [](const LastProduct& last) { return last.of_columns < 0; });
+}
+
 int64_t Chain::units() const {
-  int64_t all = product.tile_columns;
+  int64_t all = product.tile_columns * static_cast<int64_t>(lasts.size());
   for (const FirstProduct& first : firsts) all += first.depth_units;
   return all;
 }

@@ -3,7 +3,7 @@
 //
 //   s_i[b, m, k] = sum over d of  f_i[b, m, d] * g_i[b, k, d]        one or several
 //   x[b, m, k]   = any operations on all s_i at one index, with whatever depends on b, m and k
-//   y[b, m, n]   = sum over k of  x * v[b, k, n]
+//   y[b, m, n]   = sum over k of  x * v[b, k, n]                     one, or two with an x of their own
 //
 // Rows may also be weighed by exp(x - maximum of x) / (sum of them), as attention does with the
 // scores x of one product:
@@ -43,13 +43,18 @@ struct FirstProduct {
   int64_t depth_padded = 0, depth_units = 0;  // what is staged of the depth, and what units multiply
 };
 
-struct Chain {
-  Product product;      // the last one, whose rows' factor is computed, and whose inner axis is the keys
-  ValueAt scores;       // x
-  NodeId weights = -1;  // cast to f32: the factor of the last product
-  std::vector<FirstProduct> firsts;
-  // The one whose keys' factor is the columns' factor of the last product too; -1: none.
+// A product that ends a chain.
+struct LastProduct {
+  ValueAt value;        // x
+  NodeId weights = -1;  // cast to f32: the rows' factor
+  // The first product whose keys' factor is the columns' factor of this one too; -1: none.
   int of_columns = -1;
+};
+
+struct Chain {
+  Product product;                 // the last ones, whose rows' factors are computed, and whose inner axis is the keys
+  std::vector<LastProduct> lasts;  // by sum
+  std::vector<FirstProduct> firsts;
   NodeId maximum = -1, total = -1;     // over the keys, where rows are weighed
   ValueAt below;                       // what the exponential subtracts: the maximum, or a guarded form of it
   std::optional<ValueAt> times, over;  // what multiplies, or divides, the exponentials of a row
@@ -59,8 +64,10 @@ struct Chain {
   std::vector<ValueAt> row_results;  // outputs that depend on the maximum and the total of the row alone
   std::vector<Seen> seen;
   bool weighs() const { return maximum >= 0; }
+  const ValueAt& scores() const { return lasts[0].value; }  // where rows are weighed
   int64_t deepest() const, depths() const;  // the largest of the depths as they are staged, and all of them
   int64_t units() const;                    // all depths and columns that units multiply for a key
+  int64_t columns_staged() const;           // all columns that are staged, but for those of first products' keys
   int64_t columns_padded = 0;               // what is staged of the columns, of which a tile has as many as units take
 };
 

@@ -11,9 +11,9 @@ namespace smelt::schedule {
 bool widens_halves(const Graph& graph, NodeId id);
 // Whether what it widens was rounded from f32.
 bool rounds_sums(const Graph& graph, NodeId cast);
-// A sum over the products of two factors of halves, each of which is taken several times: its
-// multiplication; -1 for others.
-NodeId multiplication_of_halves(const Graph& graph, NodeId id);
+// A sum over the products of two factors of halves, each of which is taken several times, or one of
+// them if there may be one row alone: its multiplication; -1 for others.
+NodeId multiplication_of_halves(const Graph& graph, NodeId id, bool one_row);
 
 // The exponentials below a maximum in what is rounded to weights, and what else is there.
 struct WeightForm {

@@ -32,8 +32,12 @@ struct Dependence {
 
 class FactorFinder {
  public:
-  FactorFinder(const Graph& graph, const Group& group, const Domain& domain)
-      : graph_(graph), computes_(graph), domain_(domain), members_(group.nodes.begin(), group.nodes.end()) {}
+  FactorFinder(const Graph& graph, const Group& group, const Domain& domain, bool one_row)
+      : graph_(graph),
+        computes_(graph),
+        domain_(domain),
+        one_row_(one_row),
+        members_(group.nodes.begin(), group.nodes.end()) {}
 
   std::optional<Product> run() {
     if (domain_.levels != 1 || !domain_.scans.empty() || domain_.reductions.empty()) return std::nullopt;
@@ -66,13 +70,15 @@ class FactorFinder {
       else
         (first == second ? batch : own[first ? 0 : 1]).push_back(axis);
     }
-    if (own[0].empty() || own[1].empty() || inner.empty()) return false;
+    if (inner.empty() || (own[0].empty() && own[1].empty())) return false;
+    const bool one_row = own[0].empty() || own[1].empty();
+    if (one_row && !one_row_) return false;
     // Columns are the axes along which the result is stored: vectors along phases of channels would
     // be scattered.
     const auto [along, longer] = stored_along();
     const auto has = [&](size_t s, int axis) { return std::count(own[s].begin(), own[s].end(), axis) > 0; };
-    size_t columns = own[0].back() > own[1].back() ? 0 : 1;
-    for (size_t s = 0; s < 2; ++s)
+    size_t columns = one_row ? (own[0].empty() ? 1 : 0) : own[0].back() > own[1].back() ? 0 : 1;
+    for (size_t s = 0; s < 2 && !one_row; ++s)
       if (has(s, along)) columns = own[s].size() > 1 && has(1 - s, longer) ? 1 - s : s;
     if (!product.sums.empty()) columns = own[0] == product.columns ? 0 : 1;
     const ProductSum sum{reduction.node, argument.args[1 - columns], argument.args[columns], place};
@@ -81,9 +87,9 @@ class FactorFinder {
       product.rows = own[1 - columns], product.columns = own[columns];
       product.rows_along_inner = sides[1 - columns].along_inner;
       product.columns_along_inner = sides[columns].along_inner;
-      product.rows_far_apart = is_far_apart(sides[1 - columns], product.rows.back());
+      product.rows_far_apart = !one_row && is_far_apart(sides[1 - columns], product.rows.back());
       product.columns_far_apart = is_far_apart(sides[columns], product.columns.back());
-      if (product.rows.back() == along && product.columns.back() == longer)
+      if (!one_row && product.rows.back() == along && product.columns.back() == longer)
         product.run = domain_.axes[static_cast<size_t>(along)].extent.constant().value_or(1);
       const int nearest = sides[sides[0].largest > sides[1].largest ? 0 : 1].nearest;
       if (std::count(inner.begin(), inner.end(), nearest) > 0) product.nearest_inner = nearest;
@@ -241,14 +247,15 @@ class FactorFinder {
   const Graph& graph_;
   const Computing computes_;
   const Domain& domain_;
+  const bool one_row_;
   std::unordered_set<NodeId> members_;
   std::unordered_set<std::string> visited_;
 };
 
 }  // namespace
 
-std::optional<Product> find_product(const Graph& graph, const Group& group, const Domain& domain) {
-  return FactorFinder(graph, group, domain).run();
+std::optional<Product> find_product(const Graph& graph, const Group& group, const Domain& domain, bool one_row) {
+  return FactorFinder(graph, group, domain, one_row).run();
 }
 
 NodeId multiplication_of(const Graph& graph, NodeId id) {

@@ -90,7 +90,8 @@ struct Product {
 };
 
 // The sums of a group, if it is made of products over the same axes; tiles are not chosen yet.
-std::optional<Product> find_product(const Graph& graph, const Group& group, const Domain& domain);
+// `one_row`: the rows may be no axes, as those of a vector times a matrix.
+std::optional<Product> find_product(const Graph& graph, const Group& group, const Domain& domain, bool one_row = false);
 
 // The multiplication whose products a sum adds, if both count as one operation, as in `a @ b`; -1:
 // none.

@@ -21,7 +21,7 @@ std::vector<Tuning> propose_split(const Schedule& first);
 std::vector<Tuning> propose_product(const Schedule& first, const Target& target);
 // With which a product of a GPU has no schedule in tiles, but one of another family.
 Tuning without_tiles();
-std::vector<Tuning> propose_chain();
+std::vector<Tuning> propose_chain(const Schedule& first);
 std::vector<Tuning> propose_column(const Schedule& first);
 
 // propose_cpu.cpp, for every family: all, or what may make a large difference alone, other loops

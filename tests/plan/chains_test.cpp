@@ -79,8 +79,30 @@ TEST(ChainsApart, WeighByOneNumberOfARow) {
   const auto made = with_chains_apart(graph, options_of(90));
   ASSERT_TRUE(made);
   verify(*made);
-  EXPECT_EQ(count_of(*made, Op::Exp), 4u) << "of the results and of three gradients";
+  EXPECT_EQ(count_of(*made, Op::Exp), 3u) << "of the results, of the gradient of q, and of those of k and v";
   EXPECT_EQ(count_of(*made, Op::Log), 1u) << print(*made);
+}
+
+// Two products along the same axes have what is between in one kernel, if registers hold both.
+TEST(ChainsApart, AreOneWhereRegistersHoldBoth) {
+  const auto lasts = [](int depth, int compute, const std::string& second) {
+    Graph graph = graph_of(halves({"q", "k", "v", "g"}, 512, depth) +
+                           "s, t = f32(k) @ f32(q).mT, f32(v) @ f32(g).mT\np = exp(s / 8)\n"
+                           "return bf16(p) @ g, " +
+                           second + ", bf16(p).mT @ k\n");
+    while (const auto in_order = with_sums_in_order(graph)) graph = simplify(*in_order);
+    const auto made = with_chains_apart(graph, options_of(compute));
+    const Plan plan = make_plan(made ? *made : graph, options_of(compute));
+    std::string found;
+    for (const FusionGroup& group : plan.groups)
+      if (group.schedule->chain) found += fmt::format("{} ", group.schedule->chain->lasts.size());
+    return found;
+  };
+  EXPECT_EQ(lasts(64, 90, "bf16(p * t) @ q"), "2 1 ");
+  EXPECT_EQ(lasts(128, 90, "bf16(p * t) @ q"), "2 1 ");
+  EXPECT_EQ(lasts(64, 80, "bf16(p * t) @ q"), "2 1 ");
+  EXPECT_EQ(lasts(256, 90, "bf16(p * t) @ q"), "1 1 1 ") << "too many registers";
+  EXPECT_EQ(lasts(64, 90, "bf16(p * t)[:, :256] @ q"), "1 1 1 ") << "of other rows";
 }
 
 TEST(SumsInOrder, AreStoredAsTheyAreSummed) {

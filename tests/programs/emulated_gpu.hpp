@@ -1,10 +1,13 @@
 // Programs on an emulated GPU against the reference.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
+#include "compile/state.hpp"
 #include "frontends/language.hpp"
 #include "graph/bounds.hpp"
 #include "run.hpp"
@@ -26,6 +29,17 @@ inline Tensor special_noise(DType t, const Dims& dims, double scale = 1) {
                                   : -0.0);
   }
   return array(t, dims, values);
+}
+
+// The same elements with gaps between the rows, which hold what is no number.
+inline Tensor with_gaps(const TensorView& rows, const Dims& strides) {
+  int64_t last = 0;
+  for (size_t d = 0; d < strides.size(); ++d) last += (rows.dims[d] - 1) * strides[d];
+  Tensor made = Tensor::empty(rows.dtype, {last + 1});
+  std::memset(made.data, 0xff, static_cast<size_t>(made.bytes()));
+  made.dims = rows.dims, made.strides = strides;
+  copy_into(rows, made);
+  return made;
 }
 
 class EmulatedGpu : public ::testing::Test {
@@ -67,6 +81,12 @@ class EmulatedGpu : public ::testing::Test {
   }
   void check(const std::string& program, const std::vector<TensorView>& inputs, SizeBinding sizes = {}) {
     check_calls(program, {inputs}, std::move(sizes));
+  }
+
+  // Whether the calls so far had threads that fetch boxes besides those that multiply.
+  bool took_boxes() const {
+    return std::any_of(gpu_.driver->launches.begin(), gpu_.driver->launches.end(),
+                       [](const auto& launch) { return launch.block % 128 == 32; });
   }
 
   EmulatedMachine gpu_;

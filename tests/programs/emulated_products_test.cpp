@@ -1,6 +1,6 @@
-// Products and chains of them on an emulated GPU, as matrix units of compute capability 8.0 and 9.0
-// have them: instructions are emulated, and those of 9.0 are the ones of 8.0, but what is on its
-// way while others are multiplied is as on each.
+// Products on an emulated GPU, as matrix units of compute capability 8.0 and 9.0 have them:
+// instructions are emulated, and those of 9.0 are the ones of 8.0, but what is on its way while
+// others are multiplied is as on each.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,24 +17,11 @@
 namespace smelt::testing {
 namespace {
 
-class EmulatedProducts : public EmulatedGpu {
+class EmulatedProducts : public EmulatedGpu {};
+
+class EmulatedHopper : public EmulatedGpu {
  protected:
-  void check_chain(const std::string& returned, const std::vector<Tensor>& keep) {
-    std::string program;
-    for (size_t i = 0; i < keep.size(); ++i)
-      program += fmt::format("input {}: {}[{}]\n", "qkvm"[i], name_of(keep[i].dtype), fmt::join(keep[i].dims, ", "));
-    program += returned + "\n";
-    const Graph graph = lang::parse_program(program, "emulated.smelt");
-    EXPECT_EQ(compile(graph, gpu_.machine, {}).plan().groups.size(), 1u) << program;
-    check(program, {keep.begin(), keep.end()});
-  }
-  static std::vector<Tensor> of_heads(DType t, int64_t heads, int64_t of_keys, int64_t rows, int64_t keys,
-                                      int64_t depth) {
-    return {noise(t, {2, heads, rows, depth}, 1), noise(t, {2, of_keys, keys, depth}, 2),
-            noise(t, {2, of_keys, keys, depth}, 3)};
-  }
-  const std::string plain = "return scaled_dot_product_attention(q, k, v)",
-                    causal = "return scaled_dot_product_attention(q, k, v, causal=True)";
+  int major() const override { return 9; }
 };
 
 // The largest bytes of both signs, and all others.
@@ -46,16 +33,6 @@ Tensor extremes(DType t, const Dims& dims) {
   }
   return array(t, dims, values);
 }
-
-class EmulatedHopper : public EmulatedProducts {
- protected:
-  int major() const override { return 9; }
-  // Whether the calls so far had threads that fetch boxes besides those that multiply.
-  bool took_boxes() const {
-    return std::any_of(gpu_.driver->launches.begin(), gpu_.driver->launches.end(),
-                       [](const auto& launch) { return launch.block % 128 == 32; });
-  }
-};
 
 // Tiles of every size, whole ones and their ends.
 TEST_F(EmulatedProducts, ProductsInTiles) {
@@ -153,137 +130,6 @@ TEST_F(EmulatedProducts, ProductsOfPackedFactors) {
   for (const char* last : {"a @ b", "relu(a) @ b", "a @ exp(w).T", "tanh(a @ (b * 2))"})
     check_calls(fmt::format("input a: bf16[3, M, K]\ninput b: bf16[3, K, N]\ninput w: bf16[N, K]\nreturn {}\n", last),
                 calls, {{"M"_size, 4000}, {"K"_size, 1001}, {"N"_size, 4001}});
-}
-
-// Products whose rows are weights of the results of another one: one kernel, whatever is between.
-TEST_F(EmulatedProducts, ChainsOfProducts) {
-  check_chain(plain, of_heads(DType::F16, 1, 1, 128, 192, 128));
-  check_chain(causal, of_heads(DType::BF16, 1, 1, 192, 192, 64));
-  check_chain(causal, of_heads(DType::F16, 4, 2, 70, 101, 80));
-  check_chain(plain, of_heads(DType::BF16, 1, 1, 33, 17, 40));
-  // Scores and results with operations of the program around them, a window of keys, and division
-  // by the sum.
-  check_chain(
-      "r = arange(200)[:, None]\ni = arange(200)\ns = (f32(q) @ f32(k).mT) * 0.1\n"
-      "e = where((i <= r) & (i > r - 70), 5 * tanh(s / 5) - 0.1 * f32(r - i), -inf)\ne = exp(e - max(e, axis=-1, "
-      "keepdims=True))\n"
-      "return silu(f32(bf16(e / sum(e, axis=-1, keepdims=True)) @ v) + f32(q))",
-      of_heads(DType::BF16, 1, 1, 200, 200, 64));
-  // One kernel for every length.
-  std::vector<std::vector<Tensor>> lengths;
-  std::vector<std::vector<TensorView>> calls;
-  for (const auto& [rows, keys] : {std::pair<int64_t, int64_t>{128, 128}, {65, 130}, {1, 7}})
-    lengths.push_back(of_heads(DType::BF16, 2, 1, rows, keys, 64));
-  for (const auto& k : lengths) calls.push_back({k[0], k[1], k[2]});
-  check_calls("input q: bf16[2, H, L, 64]\ninput k: bf16[2, 1, S, 64]\ninput v: bf16[2, 1, S, 64]\n" + causal + "\n",
-              calls, {{"H"_size, 2}, {"L"_size, 128}, {"S"_size, 128}});
-  // Rows that see nothing, a mask of numbers with -inf, and scores that are no numbers.
-  std::vector<Tensor> masked = of_heads(DType::BF16, 2, 2, 100, 90, 64);
-  masked.push_back(noise(DType::F32, {100, 90}, 4));
-  float* mask = static_cast<float*>(masked[3].data);
-  for (int64_t i = 0; i < 90; ++i) mask[17 * 90 + i] = -HUGE_VALF, mask[40 * 90 + i] = i == 3 ? 1.0f : -HUGE_VALF;
-  check_chain("return scaled_dot_product_attention(q, k, v, m > 0)", masked);
-  check_chain("return scaled_dot_product_attention(q, k, v, m)", masked);
-  static_cast<uint16_t*>(masked[0].data)[64 * 5] = 0x7fc0;
-  static_cast<uint16_t*>(masked[0].data)[64 * 7] = 0x7f80;
-  check_chain("return scaled_dot_product_attention(q, k, v, m)", masked);
-}
-
-// Units go on with the weights of one part while the next one is weighed: no part, one, and several
-// turns of the stages.
-TEST_F(EmulatedHopper, ChainsOfProducts) {
-  check_chain(causal, of_heads(DType::BF16, 1, 1, 300, 300, 64));
-  check_chain(plain, of_heads(DType::F16, 1, 1, 70, 700, 128));
-  check_chain(
-      "r = arange(70)[:, None]\ni = arange(700)\ns = f32(q) @ f32(k).mT\n"
-      "return f32(bf16(softmax(where((i >= 10 * r - 64) & (i < 10 * r), s, -inf)))) @ f32(v)",
-      of_heads(DType::BF16, 1, 1, 70, 700, 64));
-  // Scores of which one rounding is more than a power of two.
-  std::vector<Tensor> large = of_heads(DType::BF16, 1, 1, 65, 500, 64);
-  check_chain("return scaled_dot_product_attention(q * 32768, k * 4096, v)", large);
-}
-
-// Products whose rows are any operations of the results of other ones.
-class EmulatedChains : public EmulatedHopper {
- protected:
-  // The kernels that a program is: "chain row".
-  std::string kernels_of(const std::string& program) const {
-    const Executable made = compile(lang::parse_program(program, "chains.smelt"), gpu_.machine, {});
-    std::string words;
-    for (const plan::FusionGroup& group : made.plan().groups)
-      words += fmt::format("{}{}", words.empty() ? "" : " ", name_of(group.strategy()));
-    return words;
-  }
-  static std::string inputs_of(const std::vector<Tensor>& keep) {
-    std::string program;
-    for (size_t i = 0; i < keep.size(); ++i)
-      program += fmt::format("input {}: {}[{}]\n", "qkvm"[i], name_of(keep[i].dtype), fmt::join(keep[i].dims, ", "));
-    return program;
-  }
-};
-
-TEST_F(EmulatedChains, OfAnyOperations) {
-  const std::string relu = "return bf16(relu(f32(q) @ f32(k).mT - 0.5)) @ v";
-  check_chain(relu, of_heads(DType::BF16, 1, 1, 128, 192, 64));
-  check_chain(relu, of_heads(DType::BF16, 3, 3, 70, 101, 80));
-  check_chain(relu, of_heads(DType::BF16, 1, 1, 33, 17, 40));
-  // One array is the keys' factor and the columns' one, whole and in part.
-  const std::vector<Tensor> two{noise(DType::BF16, {2, 1, 70, 96}, 1), noise(DType::BF16, {2, 1, 101, 96}, 2)};
-  check_chain("return scaled_dot_product_attention(q, k, k)", two);
-  check_chain("return bf16(relu(f32(q) @ f32(k).mT)) @ k", two);
-  check_chain("return bf16(relu(f32(q)[:, :, :, :64] @ f32(k)[:, :, :, :64].mT)) @ k", two);
-  // Keys that are not there have products of 0, and no part in the sums.
-  check_chain("s = f32(q) @ f32(k).mT\nreturn bf16(where(s == 0, inf, s)) @ v",
-              of_heads(DType::BF16, 1, 1, 70, 101, 64));
-  // Two products, a window of keys, a row of each side, and results that follow.
-  std::vector<Tensor> both = of_heads(DType::BF16, 1, 1, 200, 200, 64);
-  check_chain(
-      "r = arange(200)[:, None]\ni = arange(200)\ns = f32(q) @ f32(k).mT\nt = f32(k) @ f32(v).mT\n"
-      "x = where((i <= r) & (i > r - 70), s * exp(-abs(t)) + f32(q)[:, :, :, :1] * f32(r - i), 0)\n"
-      "return silu(f32(bf16(x) @ v) + f32(q))",
-      both);
-  // Every key counts that some row may see, and no row is there for the others.
-  check_chain(
-      "r = arange(200)[:, None]\ni = arange(200)\ns = f32(q) @ f32(k).mT\n"
-      "return f32(bf16(exp(where(i <= r, s, -inf) - 3)) @ v) / 7",
-      both);
-  // Not a number, and infinite: of rows and of keys.
-  static_cast<uint16_t*>(both[0].data)[64 * 5] = 0x7fc0;
-  static_cast<uint16_t*>(both[1].data)[64 * 199 + 3] = 0x7f80;
-  check_chain(relu, both);
-  // One kernel for every length.
-  std::vector<std::vector<Tensor>> lengths;
-  std::vector<std::vector<TensorView>> calls;
-  for (const auto& [rows, keys] : {std::pair<int64_t, int64_t>{128, 128}, {65, 130}, {1, 7}})
-    lengths.push_back(of_heads(DType::BF16, 2, 1, rows, keys, 64));
-  for (const auto& k : lengths) calls.push_back({k[0], k[1], k[2]});
-  check_calls("input q: bf16[2, H, L, 64]\ninput k: bf16[2, 1, S, 64]\ninput v: bf16[2, 1, S, 64]\n" + relu + "\n",
-              calls, {{"H"_size, 2}, {"L"_size, 128}, {"S"_size, 128}});
-}
-
-// The scores are computed again for each gradient, and never stored.
-TEST_F(EmulatedChains, GradientsOfAttention) {
-  const auto program = [](const std::vector<Tensor>& keep, const std::string& attention) {
-    return inputs_of(keep) + "o = " + attention + "\nl = sum(f32(o) * f32(o) + f32(o))\n" +
-           "dq, dk, dv = gradient(l, (q, k, v))\nreturn o, dq, dk, dv\n";
-  };
-  const std::string plain = "scaled_dot_product_attention(q, k, v)",
-                    causal = "scaled_dot_product_attention(q, k, v, causal=True)";
-  for (const auto& [rows, keys, depth] :
-       {std::tuple<int64_t, int64_t, int64_t>{200, 200, 64}, {70, 101, 80}, {65, 130, 128}})
-    for (const std::string& attention : {plain, causal}) {
-      if (depth == 128 && attention == plain) continue;
-      const std::vector<Tensor> keep = of_heads(DType::BF16, 1, 1, rows, keys, depth);
-      const std::string text = program(keep, attention);
-      EXPECT_EQ(kernels_of(text), "chain chain row chain chain") << text;
-      check(text, {keep.begin(), keep.end()});
-    }
-  std::vector<Tensor> masked = of_heads(DType::BF16, 2, 2, 100, 90, 64);
-  masked.push_back(noise(DType::F32, {100, 90}, 4));
-  check(program(masked, "scaled_dot_product_attention(q, k, v, m)"), {masked.begin(), masked.end()});
-  check(program(masked, "softmax(5 * tanh(q @ k.mT / 40) + m) @ v"), {masked.begin(), masked.end()});
-  const std::vector<Tensor> grouped = of_heads(DType::BF16, 4, 2, 70, 101, 64);
-  check(program(grouped, causal), {grouped.begin(), grouped.end()});
 }
 
 TEST_F(EmulatedHopper, ProductsOfHalves) {
@@ -484,17 +330,6 @@ TEST_F(EmulatedProducts, ConvolutionsOfHalves) {
   }
 }
 
-// The same elements with gaps between the rows, which hold what is no number.
-Tensor with_gaps(const TensorView& rows, const Dims& strides) {
-  int64_t last = 0;
-  for (size_t d = 0; d < strides.size(); ++d) last += (rows.dims[d] - 1) * strides[d];
-  Tensor made = Tensor::empty(rows.dtype, {last + 1});
-  std::memset(made.data, 0xff, static_cast<size_t>(made.bytes()));
-  made.dims = rows.dims, made.strides = strides;
-  copy_into(rows, made);
-  return made;
-}
-
 // Rows that begin at words or not, whole tiles and their ends.
 TEST_F(EmulatedHopper, RowsWithGaps) {
   for (const auto& [m, k, n, more] :
@@ -509,26 +344,6 @@ TEST_F(EmulatedHopper, RowsWithGaps) {
     EXPECT_EQ(took_boxes(), k % 8 == 0 && more % 8 == 0) << more;
     gpu_.driver->launches.clear();
   }
-}
-
-// Queries, keys and values beside each other in one array.
-TEST_F(EmulatedHopper, AttentionOfPackedRows) {
-  const Dims dims{2, 4, 130, 64}, strides{130 * 3 * 4 * 64, 64, 3 * 4 * 64, 1};
-  const std::string program =
-      "input q: bf16[2, 4, 130, 64]\ninput k: bf16[2, 4, 130, 64]\ninput v: bf16[2, 4, 130, 64]\n"
-      "return scaled_dot_product_attention(q, k, v)\n";
-  const MemoryLayout packed{{0, 2, 1, 3}, {strides[0], strides[2], strides[1], 1}};
-  const Graph graph = with_input_layouts(lang::parse_program(program, "packed.smelt"), {packed, packed, packed});
-  std::vector<Tensor> keep;
-  std::vector<TensorView> call;
-  for (const uint64_t seed : {1, 2, 3}) {
-    keep.push_back(with_gaps(noise(DType::BF16, dims, seed), strides));
-    call.push_back(keep.back());
-    std::swap(call.back().dims[1], call.back().dims[2]);
-    std::swap(call.back().strides[1], call.back().strides[2]);
-  }
-  check_calls(graph, {call});
-  EXPECT_TRUE(took_boxes());
 }
 
 // As many multiprocessors as large GPUs have, for which other schedules are chosen.
