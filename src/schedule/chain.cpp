@@ -281,10 +281,15 @@ class ChainFinder {
   }
 
   bool first_products() {
-    for (size_t n = 0; n < chain_.lasts.size(); ++n)
-      if (!first_products_of(n)) return false;
-    // Each value takes the place of a first product's sums.
-    if (chain_.lasts.size() > chain_.firsts.size()) return false;
+    size_t taken = 0;
+    for (size_t n = 0; n < chain_.lasts.size(); ++n) {
+      const auto of_last = first_products_of(n);
+      if (!of_last) return false;
+      taken += *of_last;
+    }
+    // Each value takes the place of a first product's sums, of which they share some.
+    if (chain_.lasts.size() > 1 && (chain_.lasts.size() > chain_.firsts.size() || taken == chain_.firsts.size()))
+      return false;
     for (size_t n = 0; n < chain_.lasts.size(); ++n) {
       LastProduct& last = chain_.lasts[n];
       const ValueAt columns = halves_of(chain_.product.sums[n].columns, arguments_[n]);
@@ -295,14 +300,15 @@ class ChainFinder {
     return true;
   }
 
-  bool first_products_of(size_t last) {
+  // How many it takes.
+  std::optional<size_t> first_products_of(size_t last) {
     const ValueAt& value = chain_.lasts[last].value;
     Walk walk(graph_, members_, ranges_);
-    if (!walk.follow(value.node, value.index) || walk.reductions.empty()) return false;
-    if (mentions(walk, columns_) || !is_of(chain_.product.sums[last].columns)) return false;
-    if (chain_.weighs() && walk.reductions.size() != 1) return false;
+    if (!walk.follow(value.node, value.index) || walk.reductions.empty()) return std::nullopt;
+    if (mentions(walk, columns_) || !is_of(chain_.product.sums[last].columns)) return std::nullopt;
+    if (chain_.weighs() && walk.reductions.size() != 1) return std::nullopt;
     for (const ValueAt& sum : walk.reductions)
-      if (!first_product(sum)) return false;
+      if (!first_product(sum)) return std::nullopt;
     // Keys that no value sees.
     std::vector<Seen> before = std::move(chain_.seen);
     chain_.seen.clear();
@@ -314,7 +320,7 @@ class ChainFinder {
         });
       });
     find_of_keys(value, walk);
-    return true;
+    return walk.reductions.size();
   }
 
   // The largest parts of a value that depend on the key alone, but not on the row.
