@@ -168,27 +168,34 @@ void PhasePrinter::part_of_boxes(const Loop& s, const std::string& part) {
   leave_boxes(s, 0, "stage");
 }
 
-// First multiplications together, and last ones: registers hold nothing else than their sums then.
-// Another group of warps multiplies while this one computes what is between.
-void PhasePrinter::multiply_held_rows(const Loop& s) {
-  using Step = kernel::Matrix::Step;
-  const size_t held = s.body.size() - kernel::held_multiplications(s);
-  size_t k = kernel::uses_of_pipeline(s);
+// The multiplications that begin with sums of 0, from step k on: their fragments.
+std::vector<int> PhasePrinter::multiply_firsts(const Loop& s, size_t& k) {
   std::vector<int> sums;
-  const auto done = [&] {
-    line("{}<0>();", used_("await_multiplications"));
-    for (const int fragment : sums) line("{}({});", used_("settle_sums"), sums_of(fragment));
-    sums.clear();
-  };
   line("{}();", used_("begin_multiplication"));
-  for (; is_step(s, k, Step::Clear); k += 2) {
+  for (; is_step(s, k, kernel::Matrix::Step::Clear); k += 2) {
     fresh_ = true;
     sums.push_back(s.body[k].get<kernel::Matrix>().fragment);
     statement(s.body[k + 1]);
   }
   line("{}();", used_("end_multiplication"));
+  return sums;
+}
+
+// Waits for all but so many of the multiplications begun.
+void PhasePrinter::settle(const std::vector<int>& sums, int behind) {
+  line("{}<{}>();", used_("await_multiplications"), behind);
+  for (const int fragment : sums) line("{}({});", used_("settle_sums"), sums_of(fragment));
+}
+
+// First multiplications together, and last ones: registers hold nothing else than their sums then.
+// Another group of warps multiplies while this one computes what is between.
+void PhasePrinter::multiply_held_rows(const Loop& s) {
+  const size_t held = s.body.size() - kernel::held_multiplications(s);
+  size_t k = kernel::uses_of_pipeline(s);
+  std::vector<int> sums = multiply_firsts(s, k);
   while (needs_no_sums(s.body[k])) statement(s.body[k++]);
-  done();
+  settle(sums, 0);
+  sums.clear();
   for (; k < held; ++k) statement(s.body[k]);
   for (k = held; k < s.body.size(); ++k) round_rows(s.body[k].get<kernel::Matrix>());
   line("{}();", used_("begin_multiplication"));
@@ -197,7 +204,7 @@ void PhasePrinter::multiply_held_rows(const Loop& s) {
     multiply_held(s.body[k].get<kernel::Matrix>(), "stage");
   }
   line("{}();", used_("end_multiplication"));
-  done();
+  settle(sums, 0);
 }
 
 // A loop that accesses nothing of what the units make.
@@ -221,16 +228,9 @@ void PhasePrinter::chained_part_of_boxes(const Loop& s, const std::string& part,
   const int of_last = kernel::groups_of_parts(kernel_, s) - 1;
   const bool weighs = is_step(s, s.body.size() - 2, Step::Weigh);
   size_t k = kernel::uses_of_pipeline(s);
-  std::vector<int> sums;
   await_boxes(s, 0, "stage", part);
   if (takes_turns()) line("{}(t);", used_("await_group"));
-  line("{}();", used_("begin_multiplication"));
-  for (; is_step(s, k, Step::Clear); k += 2) {
-    fresh_ = true;
-    sums.push_back(s.body[k].get<kernel::Matrix>().fragment);
-    statement(s.body[k + 1]);
-  }
-  line("{}();", used_("end_multiplication"));
+  const std::vector<int> sums = multiply_firsts(s, k);
   if (!first) {
     if (of_last > 0) await_boxes(s, of_last, "before", part + " - 1");
     multiply_held(last, "before");
@@ -238,14 +238,12 @@ void PhasePrinter::chained_part_of_boxes(const Loop& s, const std::string& part,
   }
   if (takes_turns()) line("{}(t);", used_("begin_group"));
   while (needs_no_sums(s.body[k])) statement(s.body[k++]);
-  line("{}<{}>();", used_("await_multiplications"), first ? 0 : 1);
-  for (const int fragment : sums) line("{}({});", used_("settle_sums"), sums_of(fragment));
+  settle(sums, first ? 0 : 1);
   if (of_last > 0) leave_boxes(s, 0, "stage");
   for (; k + (weighs ? 2 : 1) < s.body.size(); ++k) statement(s.body[k]);
   if (weighs) weigh_rows(s.body[k].get<kernel::Matrix>());
   if (!first) {
-    line("{}<0>();", used_("await_multiplications"));
-    line("{}({});", used_("settle_sums"), sums_of(last.fragment));
+    settle({last.fragment}, 0);
     leave_boxes(s, of_last, "before");
   }
   weighs ? rescale(s.body[k].get<kernel::Matrix>()) : round_rows(last);

@@ -181,6 +181,8 @@ class PhasePrinter : TextLines {
   static bool is_step(const Loop& pipeline, size_t at, kernel::Matrix::Step step);
   bool needs_no_sums(const Stmt& s) const;
   void chained_part_of_boxes(const Loop& s, const std::string& part, bool first);
+  std::vector<int> multiply_firsts(const Loop& s, size_t& k);
+  void settle(const std::vector<int>& sums, int behind);
   void multiply_held_rows(const Loop& s);
   bool batched_loop(const Loop& s);
   void count_loop(const Loop& s, const char* pragma);
