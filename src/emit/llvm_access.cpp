@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
@@ -142,29 +143,67 @@ std::string PhasePrinter::masked_call(const std::string& what, std::string_view 
                      pointer, align, lanes, mask, type, value);
 }
 
+// All lanes, read some neighbours at a time: `read` names a vector of those from its first lane on.
+std::string PhasePrinter::in_parts(int scope, const std::string& element, int part,
+                                   const std::function<std::string(int first, int count)>& read) {
+  const int lanes = vector_.lanes;
+  if (part >= lanes) return read(0, lanes);
+  std::string result = "poison";
+  for (int first = 0; first < lanes; first += part) {
+    const int count = std::min(part, lanes - first);
+    std::vector<int64_t> widened, joined;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const bool is_new = lane >= first && lane < first + count;
+      widened.push_back(is_new ? lane - first : -1);
+      joined.push_back(is_new ? lanes + lane : lane);
+    }
+    const std::string next = shuffle(scope, vector_of(element, count), read(first, count), "poison", widened);
+    result = first == 0 ? next : shuffle(scope, vector_of(element, lanes), result, next, joined);
+  }
+  return result;
+}
+
+// Some neighbours among the lanes.
+std::string PhasePrinter::lanes_of(int scope, std::string_view element, const std::string& x, int first, int count) {
+  if (count == vector_.lanes) return x;
+  std::vector<int64_t> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), first);
+  return shuffle(scope, vector_of(element, vector_.lanes), x, "poison", order);
+}
+
 // The elements that a vector of pointers points to. LLVM 19 ends in an illegal instruction where it
 // has to fill the lanes up to a power of two: other numbers are taken in parts that are one.
 std::string PhasePrinter::gather(int scope, const std::string& element, const std::string& pointers, int align,
                                  const std::string& mask) {
-  const int lanes = vector_.lanes, part = lanes & -lanes;
-  const auto read = [&](int count, const std::string& from, const std::string& where) {
-    return name(scope, masked_call("gather", element, count, from, align, where, "zeroinitializer", false));
+  return in_parts(scope, element, vector_.lanes & -vector_.lanes, [&](int first, int count) {
+    return name(scope, masked_call("gather", element, count, lanes_of(scope, "ptr", pointers, first, count), align,
+                                   lanes_of(scope, "i1", mask, first, count), "zeroinitializer", false));
+  });
+}
+
+// Neighbours in memory under a mask of the program, zeros for others. Where masks are vectors, LLVM
+// 14 to 19 read lanes that they find to be masked out only after they have split a load into
+// vectors of the machine: loads are split here. Where there are none, a load is a branch per lane:
+// not if the mask is one for all.
+std::string PhasePrinter::load_masked(int scope, DType dtype, const std::string& pointer, const std::string& mask) {
+  const std::string memory = memory_type(dtype);
+  const int lanes = vector_.lanes, size = size_of(dtype);
+  const auto masked = [&](int at, int first, int count) {
+    const std::string from =
+        first == 0 ? pointer : name(at, fmt::format("getelementptr {}, ptr {}, i64 {}", memory, pointer, first));
+    return name(at, masked_call("load", memory, count, from, size, lanes_of(at, "i1", mask, first, count),
+                                "zeroinitializer", false));
   };
-  if (part == lanes) return read(lanes, pointers, mask);
-  const std::string whole = vector_of(element, lanes);
-  std::string result = "poison";
-  for (int first = 0; first < lanes; first += part) {
-    std::vector<int64_t> of_part, widened, joined;
-    for (int lane = 0; lane < part; ++lane) of_part.push_back(first + lane);
-    for (int lane = 0; lane < lanes; ++lane) {
-      widened.push_back(lane % part);
-      joined.push_back(lane / part == first / part ? lanes + lane : lane);
-    }
-    const std::string next = read(part, shuffle(scope, vector_of("ptr", lanes), pointers, "poison", of_part),
-                                  shuffle(scope, vector_of("i1", lanes), mask, "poison", of_part));
-    result = shuffle(scope, whole, result, shuffle(scope, vector_of(element, part), next, "poison", widened), joined);
+  if (!has_masks(dtype) && !vector_.tail && scope == top()) {
+    const std::string type = vector_of(memory, lanes);
+    const Value active{mask, DType::Bool, lanes, scope};
+    const auto all = [&] { return name(top(), fmt::format("load {}, ptr {}, align {}", type, pointer, size)); };
+    const auto some = [&] { return masked(top(), 0, lanes); };
+    return either(all_of(active), type, all,
+                  [&] { return either(any_of(active), type, some, [] { return std::string("zeroinitializer"); }); });
   }
-  return result;
+  const int part = has_masks(dtype) && target_.vector_bits < 512 ? target_.vector_bits / 8 / size : lanes;
+  return in_parts(scope, memory, part, [&](int first, int count) { return masked(scope, first, count); });
 }
 
 Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {
@@ -208,10 +247,13 @@ std::optional<Value> PhasePrinter::load_where(const Place& p, const kernel::Lane
   return op("select $C $a, $T $b, $T $c", value.dtype, {splat(mask, vector_.lanes), value, other});
 }
 
-Value PhasePrinter::any_of(const Value& mask) {
+Value PhasePrinter::any_of(const Value& mask) { return over_lanes("or", mask); }
+Value PhasePrinter::all_of(const Value& mask) { return over_lanes("and", mask); }
+
+Value PhasePrinter::over_lanes(const char* op, const Value& mask) {
   if (mask.lanes == 0) return mask;
   return define(mask.scope, DType::Bool, 0,
-                fmt::format("call i1 @llvm.vector.reduce.or.v{}i1({} {})", mask.lanes, type_of(mask), mask.text));
+                fmt::format("call i1 @llvm.vector.reduce.{}.v{}i1({} {})", op, mask.lanes, type_of(mask), mask.text));
 }
 
 // One element for all lanes. Under a mask the address is that of a dummy where nothing may be read;
@@ -287,13 +329,16 @@ Value PhasePrinter::load_lanes(const Place& p, const kernel::LaneAccess& access,
   } else if (mask) {
     std::string active = mask->text;
     if (backward) active = reversed(scope, "i1", lanes, active);
-    raw = name(scope, masked_call("load", memory, lanes, at.text, align, active, "zeroinitializer", false));
+    raw = guarded ? load_masked(scope, p.dtype, at.text, active)
+                  : name(scope, masked_call("load", memory, lanes, at.text, align, active, "zeroinitializer", false));
   } else {
     raw = name(scope, fmt::format("load {}, ptr {}, align {}", type, at.text, align));
   }
   if (backward) raw = reversed(scope, memory, lanes, raw);
   const Value value = from_memory(p.dtype, lanes, scope, raw);
-  return guarded ? op("select $C $a, $T $b, $T $c", value.dtype, {*mask, value, *other}) : value;
+  // A load under a mask is zero where the mask is not set.
+  if (!guarded || (other->lanes == 0 && other->text == constant(value.dtype, 0).text)) return value;
+  return op("select $C $a, $T $b, $T $c", value.dtype, {*mask, value, *other});
 }
 
 void PhasePrinter::store(const kernel::Store& s) {
@@ -320,9 +365,7 @@ void PhasePrinter::store_uniform(const Place& p, const Value& value, std::option
   if (mask) {
     if (mask->lanes) {
       const Value active = both(mask, vector_.tail, mask->lanes);
-      mask = define(
-          active.scope, DType::Bool, 0,
-          fmt::format("call i1 @llvm.vector.reduce.or.v{}i1({} {})", active.lanes, type_of(active), active.text));
+      mask = any_of(active);
     }
     at = define(std::max(at.scope, mask->scope), DType::I64, 0,
                 fmt::format("select i1 {}, ptr {}, ptr %dummy", mask->text, at.text));

@@ -194,11 +194,17 @@ class PhasePrinter {
   std::optional<Value> load_where(const Place& place, const kernel::LaneAccess& access, const Value& mask,
                                   const Value& other);
   Value any_of(const Value& mask);
+  Value all_of(const Value& mask);
+  Value over_lanes(const char* op, const Value& mask);
   Value load_uniform(const Place& place, std::optional<Value> mask, const std::optional<Value>& other);
   Value load_lanes(const Place& place, const kernel::LaneAccess& access, std::optional<Value> mask,
                    const std::optional<Value>& other);
   void store(const kernel::Store& s);
   void store_uniform(const Place& place, const Value& value, std::optional<Value> mask);
+  std::string in_parts(int scope, const std::string& element, int part,
+                       const std::function<std::string(int first, int count)>& read);
+  std::string lanes_of(int scope, std::string_view element, const std::string& x, int first, int count);
+  std::string load_masked(int scope, DType dtype, const std::string& pointer, const std::string& mask);
   std::string gather(int scope, const std::string& element, const std::string& pointers, int align,
                      const std::string& mask);
   void store_strided(const Place& place, int64_t step, const std::string& bits);
@@ -321,6 +327,7 @@ class PhasePrinter {
   std::vector<bool> stored_;                    // params and buffers that this phase stores to
   int resource_count_ = 0;
   int values_ = 0, labels_ = 0;
+  std::string block_;  // the one of either() that text is added to
   std::string label_;  // a comment: the operation of the program that is being printed
   bool streams_ = false;
   bool rare_ = false;  // inside of a loop that is

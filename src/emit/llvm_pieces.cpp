@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
@@ -67,18 +68,24 @@ Value PhasePrinter::all_hold(const std::vector<IntExpr>& holds) {
 // What one of two blocks makes, by a condition.
 std::string PhasePrinter::either(const Value& fits, const std::string& type, const std::function<std::string()>& near,
                                  const std::function<std::string()>& far) {
-  const int label = ++labels_;
-  const auto in_block = [&](const std::function<std::string()>& load) {
-    push(false, no_changes());
-    const std::string result = load();
-    return std::pair{result, pop()};
+  struct Block {
+    std::string result, text, end;  // end: the block that it is at last
   };
-  const auto [from_near, near_text] = in_block(near);
-  const auto [from_far, far_text] = in_block(far);
+  const int label = ++labels_;
+  const std::string around = block_;
+  const auto in_block = [&](const char* start, const std::function<std::string()>& load) {
+    push(false, no_changes());
+    block_ = fmt::format("{}{}", start, label);
+    std::string result = load();
+    return Block{std::move(result), pop(), std::exchange(block_, around)};
+  };
+  const Block at_near = in_block("near", near), at_far = in_block("far", far);
+  block_ = fmt::format("got{}", label);
   line(fmt::format("br i1 {}, label %near{}, label %far{}", fits.text, label, label));
   scopes_.back().text += fmt::format("near{0}:\n{1}  br label %got{0}\nfar{0}:\n{2}  br label %got{0}\ngot{0}:\n",
-                                     label, near_text, far_text);
-  return name(top(), fmt::format("phi {} [ {}, %near{} ], [ {}, %far{} ]", type, from_near, label, from_far, label));
+                                     label, at_near.text, at_far.text);
+  return name(top(), fmt::format("phi {} [ {}, %{} ], [ {}, %{} ]", type, at_near.result, at_near.end, at_far.result,
+                                 at_far.end));
 }
 
 std::string PhasePrinter::load_each(const Place& p, const std::vector<bool>* active) {
@@ -138,7 +145,7 @@ std::string PhasePrinter::load_strided(const Place& given, int64_t step, const V
         order.push_back(e % step == 0 ? e / step : lanes);
       const std::string mask = shuffle(top(), vector_of("i1", vector_.lanes), active->text, "zeroinitializer", order);
       const std::string there = name(top(), fmt::format("select i1 {}, ptr {}, ptr %dummy", any->text, at.text));
-      return name(top(), masked_call("load", memory, vector_.lanes, there, align, mask, "zeroinitializer", false));
+      return load_masked(top(), p.dtype, there, mask);
     }
     // Elements from here to the last lane's.
     const Value times = op("mul $T $a, $b", DType::I64, {vector_.left, constant(DType::I64, step)});

@@ -208,6 +208,9 @@ std::vector<Stmt> StencilLowering::stencil_warm_up(const StencilRow& row) {
   return loops;
 }
 
+// Rows of a piece to each one that only fills the rings, from where on those are rare.
+static constexpr int64_t kRowsToARareOne = 16;
+
 void StencilLowering::phases() { on_gpu() ? registers() : lines(); }
 
 void StencilLowering::lines() {
@@ -232,7 +235,7 @@ void StencilLowering::lines() {
   std::vector<Stmt> body;
   if (stencil.warm_up > 0) {
     Loop warm_up = down(Symbol::loop("w"), 0, stencil.warm_up, &StencilLowering::stencil_warm_up);
-    warm_up.rare = true;
+    warm_up.rare = stencil.chunk >= kRowsToARareOne * stencil.warm_up;
     body.push_back(std::move(warm_up));
   }
   Loop down_rows = down(Symbol::loop("t"), stencil.warm_up, rows.length, &StencilLowering::stencil_row);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <smelt/smelt.hpp>
 
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -41,7 +42,8 @@ TEST(Order, OfTheAxesOfAnArrayIsRead) {
 
 TEST(Order, OfImagesWithChannelsLast) {
   const auto f = compile([](Array x) { return sum(x, {2, 3}); });
-  const std::vector<float> memory = counted(size_t{2} * 30 * 40 * 16);
+  std::vector<float> memory = counted(size_t{2} * 30 * 40 * 16);
+  for (float& m : memory) m = std::fmod(m, 1000);  // sums that are exact in any order
   for (const Dims& dims : {Dims{2, 16, 30, 40}, Dims{1, 16, 60, 40}}) {
     const Array last = Array::borrow(memory, dims, {dims[1] * dims[2] * dims[3], 1, dims[1] * dims[3], dims[1]});
     const Array sums = f(last);

@@ -16,6 +16,9 @@ sys.dont_write_bytecode = True
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 sys.path[:0] = [str(BENCH / "cpu"), str(BENCH / "common")]
 
+SHRUNK = 20000  # elements
+FEW = 8  # rows
+
 
 def require(condition, what):
     if not condition:
@@ -48,7 +51,7 @@ def run(library):
 
     turns()
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, BENCH / "run.py", "cpu", "--library", library, "--out", folder, "--peers", "", "--shrink", "20000", "--quick",
+        command = [sys.executable, BENCH / "run.py", "cpu", "--library", library, "--out", folder, "--peers", "", "--shrink", SHRUNK, "--quick",
                    "--seconds", "0.02", "--turn", "0.001", "--threads", "2"]
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
         if "libLLVM" in done.stderr:
@@ -61,7 +64,8 @@ def run(library):
             require(record.get("accuracy", {}).get("smelt.into", {}).get("ok"), f"{w.name}: {record.get('status')} {record.get('accuracy')}")
             for name in ("smelt.into", "smelt.fresh", "unfused.into", "copy.plain", "copy.streaming"):
                 require(record["times"].get(name, {}).get("median", 0) > 0, f"{w.name}: no time of {name}")
-            require(record["smelt"]["kernels"] == 1, f"{w.name} is not one kernel")
+            if w.smaller(SHRUNK).get("H", FEW) >= FEW:  # of a few rows of a picture, two kernels can be faster
+                require(record["smelt"]["kernels"] == 1, f"{w.name} is not one kernel")
         text = (Path(folder) / "report.md").read_text()
         require("At most 20000 elements" in text, "small sizes pass for the real ones")
         for block in re.findall(r"(?:^\|.*\n)+", text, re.M):

@@ -56,5 +56,25 @@ TEST(Padding, LanesThatAnotherLaneHasRead) {
           << width << " " << call;
 }
 
+#if defined(__x86_64__)
+// Vectors of 128 and of 256 bits: masks are vectors there, of some types or of none.
+TEST(Padding, OnProcessorsWithoutMaskRegisters) {
+  NEEDS_LLVM();
+  for (const char* level : {"x86-64-v2", "x86-64-v3"}) {
+    if (std::string(level) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    Machine machine = Machine::cpu_level(level);
+    machine.cache = nullptr;
+    const RunOn here(machine);
+    for (const DType t : {DType::F32, DType::F16, DType::U8, DType::F64})
+      for (const int64_t width : {17, 3, 40, 100})
+        for (const char* call : {"pad(x[:, :, 1:], ((0, 0), (5, 5), (5, 5)))", "pad(x, ((0, 0), (2, 2), (9, 0)), 1)",
+                                 "pad(x[:, :, ::2], ((0, 0), (1, 1), (3, 20)))", "pad(flip(x, 2), 4)"})
+          EXPECT_TRUE(right(fmt::format("input x: {}[4, 9, {}]\nreturn {}\n", name_of(t), width, call),
+                            {with_nan(t, {4, 9, width})}))
+              << level << " " << name_of(t) << " " << width << " " << call;
+  }
+}
+#endif
+
 }  // namespace
 }  // namespace smelt::testing
