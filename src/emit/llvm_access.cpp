@@ -183,16 +183,18 @@ std::string PhasePrinter::gather(int scope, const std::string& element, const st
 
 // Neighbours in memory under a mask of the program, zeros for others. Where masks are vectors, LLVM
 // 14 to 19 read lanes that they find to be masked out only after they have split a load into
-// vectors of the machine: loads are split here. Where there are none, a load is a branch per lane:
-// not if the mask is one for all.
+// vectors of the machine: loads are split here, and what is known of a mask is hidden from LLVM.
+// Where there are no masks, a load is a branch per lane: not if the mask is one for all.
 std::string PhasePrinter::load_masked(int scope, DType dtype, const std::string& pointer, const std::string& mask) {
   const std::string memory = memory_type(dtype);
   const int lanes = vector_.lanes, size = size_of(dtype);
+  const bool in_vectors = has_masks(dtype) && target_.vector_bits < 512;
   const auto masked = [&](int at, int first, int count) {
     const std::string from =
         first == 0 ? pointer : name(at, fmt::format("getelementptr {}, ptr {}, i64 {}", memory, pointer, first));
-    return name(at, masked_call("load", memory, count, from, size, lanes_of(at, "i1", mask, first, count),
-                                "zeroinitializer", false));
+    std::string active = lanes_of(at, "i1", mask, first, count);
+    if (in_vectors && (count * size == 16 || count * size == 32)) active = hidden(at, active, count, size);
+    return name(at, masked_call("load", memory, count, from, size, active, "zeroinitializer", false));
   };
   if (!has_masks(dtype) && !vector_.tail && scope == top()) {
     const std::string type = vector_of(memory, lanes);
@@ -202,8 +204,16 @@ std::string PhasePrinter::load_masked(int scope, DType dtype, const std::string&
     return either(all_of(active), type, all,
                   [&] { return either(any_of(active), type, some, [] { return std::string("zeroinitializer"); }); });
   }
-  const int part = has_masks(dtype) && target_.vector_bits < 512 ? target_.vector_bits / 8 / size : lanes;
+  const int part = in_vectors ? target_.vector_bits / 8 / size : lanes;
   return in_parts(scope, memory, part, [&](int first, int count) { return masked(scope, first, count); });
+}
+
+// A mask that LLVM knows nothing of, in a register of x86; it costs no instruction.
+std::string PhasePrinter::hidden(int scope, const std::string& mask, int lanes, int size) {
+  const std::string type = vector_of(fmt::format("i{}", 8 * size), lanes);
+  const std::string wide = name(scope, fmt::format("sext {} {} to {}", vector_of("i1", lanes), mask, type));
+  const std::string same = name(scope, fmt::format("call {} asm \"\", \"=x,0\"({} {})", type, type, wide));
+  return name(scope, fmt::format("icmp slt {} {}, zeroinitializer", type, same));
 }
 
 Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {

@@ -204,6 +204,7 @@ class PhasePrinter {
   std::string in_parts(int scope, const std::string& element, int part,
                        const std::function<std::string(int first, int count)>& read);
   std::string lanes_of(int scope, std::string_view element, const std::string& x, int first, int count);
+  std::string hidden(int scope, const std::string& mask, int lanes, int size);
   std::string load_masked(int scope, DType dtype, const std::string& pointer, const std::string& mask);
   std::string gather(int scope, const std::string& element, const std::string& pointers, int align,
                      const std::string& mask);

@@ -297,7 +297,8 @@ class BoundedInterpreter {
     for (size_t k = 0; k < out.size(); ++k) {
       const auto i = static_cast<int64_t>(k);
       double e = errors[k];
-      if (weights) e += std::fabs(x.f(i)) * rounding + (node.dtype == DType::F16 ? 0x1p-24 : 0);
+      if (weights && std::isfinite(x.f(i)))
+        e += std::fabs(x.f(i)) * rounding + (node.dtype == DType::F16 ? 0x1p-24 : 0);
       if (e == 0) continue;
       if (small && is_float(from)) e = std::max(e, std::fabs(x.f(i)) * gelu_of_half_);
       if (std::isinf(e) || !is_float(from)) {
