@@ -307,6 +307,11 @@ Value PhasePrinter::load_lanes(const Place& p, const kernel::LaneAccess& access,
   const bool backward = strided && access.step == -1, scattered = !backward && !(strided && access.step == 1);
   const bool guarded = mask.has_value();
   const std::optional<Value> for_all = guarded && mask->lanes == 0 ? mask : std::nullopt;
+  if (!mask && !scattered && is_known_tail(backward)) {
+    const Value at = pointer(p, p.offset);
+    const int scope = std::max({at.scope, reading_scope(), p.least, changing_scope(p.resource), vector_.scope});
+    return from_memory(p.dtype, lanes, scope, load_known_tail(scope, p.dtype, at.text));
+  }
   if (vector_.tail && !mask && !scattered && !has_masks(p.dtype))
     return from_memory(p.dtype, lanes, top(), load_tail(p, backward));
   if (vector_.tail && !mask && strided && access.step >= 2 && access.step <= kMostInTail && lanes >= 16 &&
@@ -390,6 +395,7 @@ void PhasePrinter::store_lanes(const Place& p, std::optional<int64_t> step, cons
   const bool backward = step == -1, scattered = !backward && step != 1;
   int scope = 0;
   std::string bits = to_memory(p.dtype, splat(value, lanes), scope);
+  if (!mask && !scattered && is_known_tail(backward)) return store_known_tail(p.dtype, pointer(p, p.offset).text, bits);
   if (vector_.tail && !mask && !scattered && !has_masks(p.dtype)) return store_tail(p, backward, bits);
   if (vector_.tail && !mask && streaming && step == 1 && lanes * align >= kCacheLine) return store_tail_lines(p, bits);
   if (vector_.tail) mask = both(mask, vector_.tail, lanes);

@@ -302,7 +302,9 @@ std::string PhasePrinter::vector_steps(const Loop& s, const Value& extent, const
     text = some_steps(s, full, label, after) + fmt::format("  br label %loop{}\n", label) + loop;
   }
   if (!has_tail) return text;
+  if (count) vector_.known = *count % s.lanes;
   const std::string body = vector_body(s.body, full, &extent, false);
+  vector_.known.reset();
   if (count) return text + fmt::format("rest{0}:\n{1}  br label %exit{0}\n", label, body);
   return text + fmt::format(
                     "rest{0}:\n  %rest{0}.some = icmp slt i64 {1}, {2}\n"

@@ -70,9 +70,10 @@ class PhasePrinter {
     const kernel::Loop* loop = nullptr;
     std::optional<Symbol> var;
     int lanes = 0;
-    std::optional<Value> tail;  // which lanes are inside the extent, in the last step
-    Value left;                 // how many those are
-    Value start;                // the variable's value in lane 0
+    std::optional<Value> tail;     // which lanes are inside the extent, in the last step
+    Value left;                    // how many those are
+    std::optional<int64_t> known;  // the same, where it is known now
+    Value start;                   // the variable's value in lane 0
     bool streaming = false;
     std::optional<Value> streams;                 // whether whole lines bypass the caches, in a loop that can
     bool whole = false;                           // all lanes of the step at hand are inside the extent
@@ -217,6 +218,10 @@ class PhasePrinter {
                    bool streaming);
   bool has_masks(DType dtype) const;
   std::string tail_memory(std::string_view element, int lanes);
+  bool is_known_tail(bool backward) const;
+  std::vector<std::pair<int, int>> known_parts() const;
+  std::string load_known_tail(int scope, DType dtype, const std::string& pointer);
+  void store_known_tail(DType dtype, const std::string& pointer, const std::string& bits);
   std::string load_tail(const Place& place, bool backward);
   void store_tail(const Place& place, bool backward, const std::string& bits);
   void store_tail_lines(const Place& place, const std::string& bits);

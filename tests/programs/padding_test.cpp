@@ -58,21 +58,42 @@ TEST(Padding, LanesThatAnotherLaneHasRead) {
 
 #if defined(__x86_64__)
 // Vectors of 128 and of 256 bits: masks are vectors there, of some types or of none.
-TEST(Padding, OnProcessorsWithoutMaskRegisters) {
-  NEEDS_LLVM();
+template <class Body>
+void on_processors_without_mask_registers(const Body& body) {
   for (const char* level : {"x86-64-v2", "x86-64-v3"}) {
     if (std::string(level) == "x86-64-v3" && !__builtin_cpu_supports("avx2")) continue;
+    SCOPED_TRACE(level);
     Machine machine = Machine::cpu_level(level);
     machine.cache = nullptr;
     const RunOn here(machine);
+    body();
+  }
+}
+
+TEST(Padding, OnProcessorsWithoutMaskRegisters) {
+  NEEDS_LLVM();
+  on_processors_without_mask_registers([] {
     for (const DType t : {DType::F32, DType::F16, DType::U8, DType::F64})
       for (const int64_t width : {17, 3, 40, 100})
         for (const char* call : {"pad(x[:, :, 1:], ((0, 0), (5, 5), (5, 5)))", "pad(x, ((0, 0), (2, 2), (9, 0)), 1)",
                                  "pad(x[:, :, ::2], ((0, 0), (1, 1), (3, 20)))", "pad(flip(x, 2), 4)"})
           EXPECT_TRUE(right(fmt::format("input x: {}[4, 9, {}]\nreturn {}\n", name_of(t), width, call),
                             {with_nan(t, {4, 9, width})}))
-              << level << " " << name_of(t) << " " << width << " " << call;
-  }
+              << name_of(t) << " " << width << " " << call;
+  });
+}
+
+// The last lanes of rows, of which it is known how many they are.
+TEST(Padding, LastLanesOfKnownRows) {
+  NEEDS_LLVM();
+  on_processors_without_mask_registers([] {
+    for (const DType t : {DType::F32, DType::BF16, DType::I8, DType::F64})
+      for (const int64_t width : {2, 3, 4, 6, 8, 9, 16, 20, 30, 32, 33, 64, 66})
+        for (const char* call : {"cumsum(x, axis=0)", "x[:, 1:] - x[:, :-1]", "maximum(x, x[:, :1]), max(x, axis=0)"})
+          EXPECT_TRUE(
+              right(fmt::format("input x: {}[7, {}]\nreturn {}\n", name_of(t), width, call), {with_nan(t, {7, width})}))
+              << name_of(t) << " " << width << " " << call;
+  });
 }
 #endif
 
