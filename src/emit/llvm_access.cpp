@@ -143,14 +143,22 @@ std::string PhasePrinter::masked_call(const std::string& what, std::string_view 
                      pointer, align, lanes, mask, type, value);
 }
 
-// All lanes, read some neighbours at a time: `read` names a vector of those from its first lane on.
-std::string PhasePrinter::in_parts(int scope, const std::string& element, int part,
+// All lanes, so many neighbours at a time: where those begin, and how many they are.
+PhasePrinter::Parts PhasePrinter::parts_of(int size) const {
+  Parts parts;
+  for (int first = 0; first < vector_.lanes; first += size)
+    parts.emplace_back(first, std::min(size, vector_.lanes - first));
+  return parts;
+}
+
+// The lanes of parts, zeros for others: `read` names a vector of those from its first lane on.
+std::string PhasePrinter::in_parts(int scope, const std::string& element, const Parts& parts,
                                    const std::function<std::string(int first, int count)>& read) {
   const int lanes = vector_.lanes;
-  if (part >= lanes) return read(0, lanes);
-  std::string result = "poison";
-  for (int first = 0; first < lanes; first += part) {
-    const int count = std::min(part, lanes - first);
+  if (parts.size() == 1 && parts[0].second == lanes) return read(0, lanes);
+  const bool all = parts.back().first + parts.back().second == lanes;
+  std::string result = "zeroinitializer";
+  for (const auto& [first, count] : parts) {
     std::vector<int64_t> widened, joined;
     for (int lane = 0; lane < lanes; ++lane) {
       const bool is_new = lane >= first && lane < first + count;
@@ -158,7 +166,7 @@ std::string PhasePrinter::in_parts(int scope, const std::string& element, int pa
       joined.push_back(is_new ? lanes + lane : lane);
     }
     const std::string next = shuffle(scope, vector_of(element, count), read(first, count), "poison", widened);
-    result = first == 0 ? next : shuffle(scope, vector_of(element, lanes), result, next, joined);
+    result = all && first == 0 ? next : shuffle(scope, vector_of(element, lanes), result, next, joined);
   }
   return result;
 }
@@ -175,7 +183,7 @@ std::string PhasePrinter::lanes_of(int scope, std::string_view element, const st
 // has to fill the lanes up to a power of two: other numbers are taken in parts that are one.
 std::string PhasePrinter::gather(int scope, const std::string& element, const std::string& pointers, int align,
                                  const std::string& mask) {
-  return in_parts(scope, element, vector_.lanes & -vector_.lanes, [&](int first, int count) {
+  return in_parts(scope, element, parts_of(vector_.lanes & -vector_.lanes), [&](int first, int count) {
     return name(scope, masked_call("gather", element, count, lanes_of(scope, "ptr", pointers, first, count), align,
                                    lanes_of(scope, "i1", mask, first, count), "zeroinitializer", false));
   });
@@ -205,7 +213,7 @@ std::string PhasePrinter::load_masked(int scope, DType dtype, const std::string&
                   [&] { return either(any_of(active), type, some, [] { return std::string("zeroinitializer"); }); });
   }
   const int part = in_vectors ? target_.vector_bits / 8 / size : lanes;
-  return in_parts(scope, memory, part, [&](int first, int count) { return masked(scope, first, count); });
+  return in_parts(scope, memory, parts_of(part), [&](int first, int count) { return masked(scope, first, count); });
 }
 
 // A mask that LLVM knows nothing of, in a register of x86; it costs no instruction.

@@ -202,7 +202,9 @@ class PhasePrinter {
                    const std::optional<Value>& other);
   void store(const kernel::Store& s);
   void store_uniform(const Place& place, const Value& value, std::optional<Value> mask);
-  std::string in_parts(int scope, const std::string& element, int part,
+  using Parts = std::vector<std::pair<int, int>>;  // first lanes, and how many
+  Parts parts_of(int size) const;
+  std::string in_parts(int scope, const std::string& element, const Parts& parts,
                        const std::function<std::string(int first, int count)>& read);
   std::string lanes_of(int scope, std::string_view element, const std::string& x, int first, int count);
   std::string hidden(int scope, const std::string& mask, int lanes, int size);
@@ -219,7 +221,7 @@ class PhasePrinter {
   bool has_masks(DType dtype) const;
   std::string tail_memory(std::string_view element, int lanes);
   bool is_known_tail(bool backward) const;
-  std::vector<std::pair<int, int>> known_parts() const;
+  Parts known_parts() const;
   std::string load_known_tail(int scope, DType dtype, const std::string& pointer);
   void store_known_tail(DType dtype, const std::string& pointer, const std::string& bits);
   std::string load_tail(const Place& place, bool backward);

@@ -53,8 +53,8 @@ bool PhasePrinter::is_known_tail(bool backward) const {
 }
 
 // Where parts of powers of two begin, and their lengths.
-std::vector<std::pair<int, int>> PhasePrinter::known_parts() const {
-  std::vector<std::pair<int, int>> parts;
+PhasePrinter::Parts PhasePrinter::known_parts() const {
+  Parts parts;
   int first = 0;
   for (int left = static_cast<int>(*vector_.known); left > 0;) {
     const int count = static_cast<int>(std::bit_floor(static_cast<unsigned>(left)));
@@ -65,23 +65,11 @@ std::vector<std::pair<int, int>> PhasePrinter::known_parts() const {
 }
 
 std::string PhasePrinter::load_known_tail(int scope, DType dtype, const std::string& pointer) {
-  const int lanes = vector_.lanes;
   const std::string element = memory_type(dtype);
-  std::string result = "zeroinitializer";
-  for (const auto& [first, count] : known_parts()) {
+  return in_parts(scope, element, known_parts(), [&](int first, int count) {
     const std::string from = name(scope, fmt::format("getelementptr {}, ptr {}, i64 {}", element, pointer, first));
-    const std::string part =
-        name(scope, fmt::format("load {}, ptr {}, align {}", vector_of(element, count), from, size_of(dtype)));
-    std::vector<int64_t> widened, joined;
-    for (int lane = 0; lane < lanes; ++lane) {
-      const bool is_new = lane >= first && lane < first + count;
-      widened.push_back(is_new ? lane - first : -1);
-      joined.push_back(is_new ? lanes + lane : lane);
-    }
-    const std::string next = shuffle(scope, vector_of(element, count), part, "poison", widened);
-    result = shuffle(scope, vector_of(element, lanes), result, next, joined);
-  }
-  return result;
+    return name(scope, fmt::format("load {}, ptr {}, align {}", vector_of(element, count), from, size_of(dtype)));
+  });
 }
 
 void PhasePrinter::store_known_tail(DType dtype, const std::string& pointer, const std::string& bits) {
