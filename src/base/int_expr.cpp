@@ -367,7 +367,7 @@ static std::optional<Division> divide_nearest(const IntExpr& a, const IntExpr& b
 }
 
 // a = step * high + low with low within 0 .. step - 1, and b a multiple of step: then a // b is
-// high // (b // step), as of 64 k + i by 128 with i below 64.
+// high // (b // step), as of 64 k + i by 128 with i below 64, or of 2 k + 1 by 16.
 struct Steps {
   IntExpr high, low;
   int64_t step = 1;
@@ -389,7 +389,6 @@ static std::optional<Steps> divide_in_steps(const IntExpr& a, const IntExpr& b, 
       if (rest != t.coefficient) high.push_back({(t.coefficient - rest) / step, t.atoms});
     }
     Steps found{IntExpr::of_terms(std::move(high)), IntExpr::of_terms(std::move(low)), step};
-    if (found.low.constant()) continue;
     if (proves_nonnegative(found.low, ranges) && proves_nonnegative(step - 1 - found.low, ranges)) return found;
   }
   return std::nullopt;

@@ -98,6 +98,9 @@ struct CLike {
 
   // An operation on floats whose result is an integer: truncated, saturated, 0 for NaN.
   std::string (*float_to_int)(UsedHelpers& used, const std::string& x, DType from, DType to) = nullptr;
+  // `count` bits from bit `at` on of element n of an array of integers of 8 bits, which begins at a
+  // multiple of 4 bytes, as f32; 8 bits if they are signed. Null where a conversion is as fast.
+  std::string (*bits_to_float)(UsedHelpers& used, const std::string& array, DType from, int at, int count) = nullptr;
   // From f32, rounded to the nearest and saturated; null where that is no single instruction.
   std::string (*nearest_int)(UsedHelpers& used, const std::string& x, DType to) = nullptr;
   // One random word: `draw` of philox, the arguments.

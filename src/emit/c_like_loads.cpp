@@ -18,6 +18,17 @@ std::string PhasePrinter::element_or_lane(ExprId id) {
   return fmt::format("((unsigned)({0}) < {1}u ? ld{2}[u * {1} + {0}] : {3})", lane, vector_.lanes, from.group, itself);
 }
 
+// What reads as many bytes as the caches treat otherwise than usual.
+static std::string_view helper_of(kernel::Cached cached) {
+  switch (cached) {
+    case kernel::Cached::Usual: return "";
+    case kernel::Cached::Lasting: return "lasting";
+    case kernel::Cached::Passing: return "passing";
+    case kernel::Cached::Repeated: return "repeated";
+  }
+  throw InternalError("unknown caching");
+}
+
 // The lanes of one group: one access when they are neighbours.
 void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
   const ExprId id = early.load;
@@ -39,24 +50,34 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
       vector_.grouped = false;
       return;
     }
-    const std::string inside = e.mask == kNoExpr ? "" : value(e.mask) + " ? ";
-    const std::string otherwise = e.mask == kNoExpr ? "" : fmt::format(" : Vec<{}, {}>{{}}", type, lanes);
+    const std::string_view helper = helper_of(early.cached);
+    // By words what is converted by words, and what a mask would choose element by element.
+    const bool masked = e.mask != kNoExpr, small = size_of(p.dtype) < 4 && lanes * size_of(p.dtype) % 4 == 0;
+    const bool words = small && ((masked && !helper.empty()) || early_bytes_.count(id));
+    const std::string vec =
+        words ? fmt::format("unsigned, {}", lanes * size_of(p.dtype) / 4) : fmt::format("{}, {}", type, lanes);
+    const std::string read =
+        helper.empty() ? fmt::format("*(const Vec<{}>*)", vec) : fmt::format("{}<{}>", used_(std::string(helper)), vec);
+    const std::string inside = masked ? value(e.mask) + " ? " : "";
+    const std::string otherwise = masked ? fmt::format(" : Vec<{}>{{}}", vec) : "";
     for (int c = 0; c < chunks; ++c)
-      line("*(Vec<{0}, {1}>*)&ld{2}[u * {3} + {4}] = {6}{5}(p{2} + {4}){7};", type, lanes, id, vector_.lanes, c * lanes,
-           early.lasting ? fmt::format("{}<{}, {}>", used_("lasting"), type, lanes)
-                         : fmt::format("*(const Vec<{}, {}>*)", type, lanes),
-           inside, otherwise);
+      line("*(Vec<{0}>*)&ld{1}[u * {2} + {3}] = {4}{5}({6}p{1} + {3}{7}){8};", vec, id, vector_.lanes, c * lanes,
+           inside, read, words && !helper.empty() ? "(const unsigned*)(" : "", words && !helper.empty() ? ")" : "",
+           otherwise);
+    vector_.grouped = false;
+    return;
+  }
+  if (early.shared) {
+    const std::string inside = e.mask == kNoExpr ? "" : value(e.mask) + " ? ";
+    line("const {0} one{1} = {2}{3}{4};", type, id, inside, element(e.access),
+         inside.empty() ? "" : fmt::format(" : ({})0", type));
+    line("#pragma unroll");
+    line("for (int l = 0; l < {0}; ++l) ld{1}[u * {0} + l] = one{1};", vector_.lanes, id);
     vector_.grouped = false;
     return;
   }
   vector_.grouped = false;
-  if (early.shared) {
-    line("const {} i = i0;", index_type());
-    line("const int n = u * {}; (void)n;", vector_.lanes);
-    line("const {} one{} = {};", type, id, element(e.access));
-    line("#pragma unroll");
-    line("for (int l = 0; l < {0}; ++l) ld{1}[u * {0} + l] = one{1};", vector_.lanes, id);
-  } else if (vector_.lanes > 1) {
+  if (vector_.lanes > 1) {
     line("#pragma unroll");
     open(fmt::format("for (int l = 0; l < {}; ++l)", vector_.lanes));
     line("const {} i = i0 + l;", index_type());
@@ -99,6 +120,7 @@ void PhasePrinter::declare_loads(const std::vector<kernel::EarlyLoad>& loads) {
     const DType t = kernel_.dtype_of(load_at(id).access);
     line("{}{} ld{}[{}];", as_.aligned, memory_type(t), id, vector_.count() + (vector_.peeled ? 1 : 0));
     early_[id] = from_memory(t, fmt::format("ld{}[n]", id));
+    if (early.step && vector_.lanes % 4 == 0 && converted_bytes_.count(id)) early_bytes_.insert(id);
   }
 }
 
@@ -109,7 +131,7 @@ void PhasePrinter::make_early(const std::vector<kernel::EarlyLoad>& loads, bool 
 }
 
 void PhasePrinter::end_early(const std::vector<kernel::EarlyLoad>& loads) {
-  for (const kernel::EarlyLoad& early : loads) early_.erase(early.load);
+  for (const kernel::EarlyLoad& early : loads) early_.erase(early.load), early_bytes_.erase(early.load);
   from_lane_.clear();
 }
 

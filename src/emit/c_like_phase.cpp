@@ -29,6 +29,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, 
       own_edges_(kernel.locals.size(), false),
       in_registers_(kernel.buffers.size(), false),
       of_warps_(kernel::factors_of_warps(kernel, kernel.phases[phase])),
+      converted_bytes_(converted_bytes()),
       known_(kernel.exprs.size()) {
   SMELT_CHECK(team_.threads > 0, "kernel {} has no threads: it was not scheduled for a GPU", kernel.name);
   SMELT_CHECK(kernel.ordered || kernel.buffers.empty(), "kernel {} did not go through its passes", kernel.name);

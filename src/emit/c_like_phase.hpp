@@ -295,6 +295,17 @@ class PhasePrinter : TextLines {
   std::string atom(const IntExpr::Atom& a);
   std::string own_place(const IntExpr::Atom& a) const;
 
+  // c_like_bytes.cpp
+  struct BitsOfByte {
+    ExprId load;
+    int at, count;
+  };
+  std::optional<BitsOfByte> bits_of_byte(ExprId id) const;
+  std::optional<BitsOfByte> converted_bits(const Expr& e) const;
+  bool is_converted(const Expr& e) const;
+  std::set<ExprId> converted_bytes() const;
+  std::string convert(const BitsOfByte& bits);
+
   // c_like_random.cpp
   std::vector<ExprId> draw_groups(const std::vector<kernel::GroupDraw>& draws);
   std::string random(const Random& e, const std::vector<std::string>& args);
@@ -343,9 +354,11 @@ class PhasePrinter : TextLines {
   std::vector<bool> own_edges_;  // of these, whose last value is that of what the thread takes from the ends of a row
   std::vector<bool> in_registers_;       // scratch buffers
   const std::map<int, DType> of_warps_;  // those that units of warps multiply
+  const std::set<ExprId> converted_bytes_;
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;
   std::map<ExprId, std::string> early_;           // loads that were made ahead, by lane
+  std::set<ExprId> early_bytes_;                  // of them those of converted bytes whose lanes fill words
   std::map<ExprId, kernel::FromLane> from_lane_;  // loads whose element another lane may have made ahead
   std::map<Symbol, std::string> symbols_;
   std::map<std::string, std::string> multipliers_;  // by their value, kernel/multipliers.hpp: the argument

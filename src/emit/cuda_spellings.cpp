@@ -21,6 +21,11 @@ std::string float_to_int(UsedHelpers& used, const std::string& x, DType from, DT
   return fmt::format("({0} == {0} ? ({1}){2} : ({1})0)", x, type, limits);
 }
 
+std::string bits_to_float(UsedHelpers& used, const std::string& array, DType from, int at, int count) {
+  if (count == 8) return fmt::format("{}({}, n)", used(fmt::format("from_{}_at", name_of(from))), array);
+  return fmt::format("{}<{}, {}>({}, n)", used("from_bits_at"), at, count, array);
+}
+
 std::string nearest_int(UsedHelpers& used, const std::string& x, DType to) {
   return fmt::format("{}({})", used(fmt::format("near_{}", name_of(to))), x);
 }
@@ -96,6 +101,7 @@ const CLike& cuda_spellings() {
       .shared = "__shared__ ",
       .aligned = "__align__(16) ",
       .float_to_int = cuda::float_to_int,
+      .bits_to_float = cuda::bits_to_float,
       .nearest_int = cuda::nearest_int,
       .random_word = cuda::random_word,
       .join = cuda::join,

@@ -99,6 +99,27 @@ template <class T, int N> SMELT_INLINE Vec<T, N> lasting(const T* p) {
   return *(const Vec<T, N>*)p;
 #endif
 })"},
+      {{"passing"},
+       R"(// 8 or 16 bytes that are not kept in the L1 cache, where they would evict what is read again.
+template <class T, int N> SMELT_INLINE Vec<T, N> passing(const T* p) {
+  union { Vec<T, N> all; unsigned at[sizeof(T) * N / 4]; } word;
+  if constexpr (sizeof(T) * N == 8)
+    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(word.at[0]), "=r"(word.at[1]) : "l"(p));
+  else
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word.at[0]), "=r"(word.at[1]), "=r"(word.at[2]), "=r"(word.at[3])
+                 : "l"(p));
+  return word.all;
+})"},
+      {{"repeated"},
+       R"(// 16 bytes that other workgroups read too; the compiler does not put off reading them.
+template <class T, int N> SMELT_INLINE Vec<T, N> repeated(const T* p) {
+  union { Vec<T, N> all; unsigned at[4]; } word;
+  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(word.at[0]), "=r"(word.at[1]), "=r"(word.at[2]), "=r"(word.at[3])
+               : "l"(p));
+  return word.all;
+})"},
       {{"fetched"},
        R"(// A load that stays where it is in the program: of many loads before stores, the compiler would move most to after the first stores.
 template <class T> SMELT_INLINE T fetched(const T* p) {
@@ -212,6 +233,39 @@ HelperList bf16_helpers(int compute) {
       {{"round_bf16"},
        R"(SMELT_INLINE float round_bf16(float x) { return from_bf16(to_bf16(x)); })",
        {"from_bf16", "to_bf16"}},
+  };
+}
+
+// Conversions of integers are a quarter as fast as the arithmetic that these take: a byte in the
+// low bits of 2^23 is 2^23 plus its value.
+HelperList from_byte_helpers() {
+  return {
+      {{}, ""},
+      {{"from_u8_at"}, R"(// Of byte n of an array, which begins at a multiple of 4.
+SMELT_INLINE float from_u8_at(const unsigned char* p, int n) {
+  return __uint_as_float(__byte_perm(((const unsigned*)p)[n / 4], 0x4b000000u, 0x7540u + n % 4)) - 8388608.0f;
+})"},
+      {{"and_or"},
+       R"(// One instruction, where the compiler would make two of two constants.
+SMELT_INLINE unsigned and_or(unsigned x, unsigned mask, unsigned more) {
+  unsigned y;
+  asm("lop3.b32 %0, %1, %2, %3, 0xea;" : "=r"(y) : "r"(x), "r"(mask), "r"(more));
+  return y;
+})"},
+      {{"from_bits_at"},
+       R"(// Of kCount < 8 bits from bit kAt on of byte n: where they are in their half of the word.
+template <int kAt, int kCount> SMELT_INLINE float from_bits_at(const unsigned char* p, int n) {
+  const int at = n % 4 * 8 + kAt, down = at + kCount > 23 ? 16 : 0, low = at - down;
+  const unsigned bits = and_or(((const unsigned*)p)[n / 4] >> down, ((1u << kCount) - 1) << low, 0x4b000000u);
+  const float unit = __uint_as_float(0x3f800000u - (low << 23));  // 2^-low
+  return fmaf(__uint_as_float(bits), unit, -8388608.0f * unit);
+})",
+       {"and_or"}},
+      {{"from_i8_at"}, R"(// Of byte n of an array, which begins at a multiple of 4.
+SMELT_INLINE float from_i8_at(const signed char* p, int n) {
+  const unsigned word = ((const unsigned*)p)[n / 4] ^ 0x80808080u;
+  return __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7540u + n % 4)) - 8388736.0f;
+})"},
   };
 }
 
@@ -407,6 +461,7 @@ HelperList prelude(const CudaTarget& target) {
   append(list, f8_helpers());
   append(list, bf16_helpers(target.compute));
   append(list, to_integer_helpers());
+  append(list, from_byte_helpers());
   append(list, bit_helpers());
   append(list, ptx_extremes());
   append(list, float_helpers());

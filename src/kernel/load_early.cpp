@@ -62,6 +62,7 @@ class EarlyLoads {
         looped_(kernel.dialect == Dialect::PlainThread),
         in_order_(has_scans(phase.body) || has_each(phase.body)),
         computes_much_(computes_much(kernel, uses)),
+        of_warps_(!factors_of_warps(kernel, phase).empty()),
         around_(kernel) {}
 
   void run() { block(phase_.body); }
@@ -252,7 +253,7 @@ class EarlyLoads {
       return vector.loop.columns > 0 || stores_to_scratch(vector.loop) || size_of(kernel_.dtype_of(load.access)) < 4;
     std::vector<IntExpr> when;
     if (shape.peeled || !may_require(vector.groups.same(load.mask, when), when, variant_)) return false;
-    if (step_of(id, vector) <= 0) return false;
+    if (step_of(id, vector) <= 0 && !lanes_read_one(id, vector)) return false;
     require(when, variant_);
     return true;
   }
@@ -295,13 +296,25 @@ class EarlyLoads {
       EarlyLoad early{.load = id, .step = step_of(id, vector)};
       // The compiler takes a load out of a loop that it does not change in, but no inline assembly.
       const bool stays = !serial_.empty() && !found_.offsets.of(id).mentions(serial_.back());
-      early.lasting = early.step > 0 && !access.scratch && places_.empty() &&
-                      vector.shape.lanes * size_of(kernel_.dtype_of(access)) >= 16 && !stays && !computes_much_;
+      if (early.step > 0 && !access.scratch && places_.empty() && !stays) early.cached = cached(id, vector);
       if (early.step == 0) early.from = from_lane(id, made, vector);
       early.shared = early.step == 0 && !early.from && lanes_read_one(id, vector);
       made.push_back(early);
     }
     return made;
+  }
+
+  // What warps read for their matrix units: rows again and again, which are fast from the L1 cache
+  // if the columns leave it to them. Where a lane takes more than one access, the second one is for
+  // what the first one has brought there.
+  Cached cached(ExprId id, const Vector& vector) const {
+    const int bytes = vector.shape.lanes * size_of(kernel_.dtype_of(kernel_.at(id).get<Load>().access));
+    if (of_warps_) {
+      const bool once = found_.offsets.of(id).mentions(phase_.body.front().get<Loop>().var);
+      if (once && (bytes == 8 || bytes == 16)) return Cached::Passing;
+      if (!once && bytes >= 16) return Cached::Repeated;
+    }
+    return bytes >= 16 && !computes_much_ ? Cached::Lasting : Cached::Usual;
   }
 
   // As of a factor for each channel, where a channel is many groups: the compiler does not see it
@@ -355,6 +368,7 @@ class EarlyLoads {
   const bool looped_;         // the compiler of the device finds neighbours and orders loads
   const bool in_order_;       // the phase has scans or Each
   const bool computes_much_;  // nothing is gained from how caches treat what is read
+  const bool of_warps_;       // matrix units multiply what warps read
   SymbolsAround around_;
   std::set<ExprId> held_;       // so far
   std::set<int> places_;        // locals that the runs before of the loop at hand have named

@@ -16,7 +16,7 @@
 namespace smelt::kernel {
 namespace {
 
-constexpr int64_t kMostHeldBytes = 128;  // of a panel, in the registers of a thread
+constexpr int64_t kMostHeldBytes = 128, kMostHeldElements = 64;  // of a panel, in the registers of a thread
 
 // Reads of arrays in an expression that differ between parts, in a fixed order.
 std::vector<ExprId> reads_of_part(const Kernel& kernel, ExprId root) {
@@ -77,8 +77,9 @@ std::vector<Stmt> ProductLowering::stage_ahead(const Panel& panel, bool of_rows,
   std::vector<Stmt> hold, hold_first;
   Rewriter from_registers(kernel_);
   for (size_t n = 0; n < reads.size(); ++n) {
-    const int64_t more = (points + schedule_.team - 1) / schedule_.team * size_of(builder_.dtype(reads[n]));
-    if (reads[n] == reads_next[n] || bytes + more > kMostHeldBytes) continue;
+    const int64_t elements = (points + schedule_.team - 1) / schedule_.team,
+                  more = elements * size_of(builder_.dtype(reads[n]));
+    if (elements > kMostHeldElements || reads[n] == reads_next[n] || bytes + more > kMostHeldBytes) continue;
     bytes += more;
     const Access held{true, add_scratch(builder_.dtype(reads[n]), {points}), {IntExpr::symbol(kLane)}};
     hold.push_back(Store{held, reads_next[n]});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/check.hpp"
 #include "kernel/passes.hpp"
@@ -157,14 +158,55 @@ static bool implies(const Kernel& kernel, ExprId mask, ExprId condition) {
          std::any_of(both->args.begin(), both->args.end(), [&](ExprId arg) { return implies(kernel, arg, condition); });
 }
 
-// An element that is only read has the 0 of its mask.
+namespace {
+
+// What is 0 where a condition does not hold, since all that it is computed from is.
+class ZeroOutside {
+ public:
+  ZeroOutside(const Kernel& kernel, ExprId inside) : kernel_(kernel), inside_(inside) {}
+
+  bool holds(ExprId id, int depth = 0) {
+    constexpr int kDeepest = 64;
+    if (depth > kDeepest) return false;
+    const auto [known, fresh] = known_.try_emplace(id, false);
+    if (fresh) known->second = finds(kernel_.at(id), depth + 1);
+    return known->second;
+  }
+
+ private:
+  bool finds(const Expr& e, int depth) {
+    const auto zero = [&](ExprId arg) { return holds(arg, depth); };
+    if (const auto* load = e.get_if<Load>())
+      return implies(kernel_, load->mask, inside_) && kernel_.is_zero(load->other);
+    if (const auto* constant = e.get_if<Const>()) return constant->value.as_double() == 0;
+    if (const auto* cast = e.get_if<Cast>()) return zero(cast->x);
+    if (const auto* raw = e.get_if<Raw>()) {
+      const bool keeps = raw->op == RawOp::RoundF16 || raw->op == RawOp::RoundBF16 || raw->op == RawOp::Shr;
+      return keeps && zero(raw->args[0]);
+    }
+    const auto* made = e.get_if<Apply>();
+    if (!made) return false;
+    switch (made->op) {
+      case Op::And: return std::any_of(made->args.begin(), made->args.end(), zero);
+      // All must be: 0 times infinity is none.
+      case Op::Add:
+      case Op::Sub:
+      case Op::Mul:
+      case Op::Neg: return std::all_of(made->args.begin(), made->args.end(), zero);
+      default: return false;
+    }
+  }
+
+  const Kernel& kernel_;
+  const ExprId inside_;
+  std::map<ExprId, bool> known_;
+};
+
+}  // namespace
+
 ExprId Lowering::or_zero(ExprId value, ExprId inside, int buffer) {
-  if (inside == kNoExpr) return value;
+  if (inside == kNoExpr || ZeroOutside(kernel_, inside).holds(value)) return value;
   const DType in_panel = kernel_.buffers[static_cast<size_t>(buffer)].dtype;
-  const Load* const load = builder_.loaded(value);
-  if (load && implies(kernel_, load->mask, inside) && kernel_.is_zero(load->other) &&
-      kernel_.dtype_of(load->access) == in_panel)
-    return value;
   return builder_.apply(Op::Where,
                         {inside, value, builder_.constant(neutral(ReduceKind::Sum, compute_type(in_panel)))});
 }

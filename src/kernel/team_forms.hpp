@@ -43,10 +43,16 @@ struct FromLane {
 };
 
 // A load that is made for all groups of a step before anything is computed.
+enum class Cached : uint8_t {
+  Usual,
+  Lasting,   // 16 bytes that the L2 cache evicts last: docs/decisions/007
+  Passing,   // 8 or 16 that the L1 cache does not keep
+  Repeated,  // 16 that other workgroups read too, where what passes leaves them in the L1 cache
+};
 struct EarlyLoad {
   ExprId load;
-  int step = 0;          // the lanes of a group are one access: 1: upwards, -1: downwards; 0: an access each
-  bool lasting = false;  // evicted last from the caches: docs/decisions/007
+  int step = 0;  // the lanes of a group are one access: 1: upwards, -1: downwards; 0: an access each
+  Cached cached = Cached::Usual;
   std::optional<FromLane> from = {};  // of an access each
   bool shared = false;                // the lanes of a group read one element
   // Loads of single elements that follow this one by address and are one access with it; and

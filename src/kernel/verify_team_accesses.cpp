@@ -249,7 +249,7 @@ class AccessVerifier {
     const int lanes = vector.shape.lanes;
     if (load.mask != kNoExpr) {
       need(kernel_.is_zero(load.other), id, loop, "made early with a value that is not 0 beside its mask");
-      need(lanes == 1 || (early.step == 1 && vector.lanes.is_same(load.mask)), id, loop,
+      need(lanes == 1 || ((early.step == 1 || early.shared) && vector.lanes.is_same(load.mask)), id, loop,
            "made early behind a mask that differs between the lanes of a group");
     }
     const IntExpr offset = flat_offset(kernel_, load.access);
@@ -260,7 +260,7 @@ class AccessVerifier {
     need(lanes > 1 && std::abs(early.step) == 1 && vector.lanes.are_neighbours(offset, early.step), id, loop,
          "one access for {} lanes that are no neighbours from a multiple on", lanes);
     if (!load.access.scratch) return aligned(id, load.access, lanes, loop);
-    need(early.step == 1 && load.mask == kNoExpr && !early.lasting, id, loop,
+    need(early.step == 1 && load.mask == kNoExpr && early.cached == Cached::Usual, id, loop,
          "a group of scratch that is no plain access");
   }
 

@@ -34,7 +34,9 @@ constexpr double kNarrow = 1.1, kBetween = 1.15, kNarrowParts = 1.18, kAloneGrou
 // What nothing hides of the memory that results take beside sums, while multiprocessors have few
 // tiles; and the waves in which these keep step.
 constexpr double kNotBehind = 0.9, kFewTiles = 2, kFewWaves = 6;
-constexpr double kCacheOfParts = 1.3;       // what factors in parts take of the second-level cache, against others
+constexpr double kCacheOfParts = 1.3;  // what factors in parts take of the second-level cache, against others
+constexpr double kMemoryOfFewRows =
+    1.33;  // what memory takes of what copies take, where it limits: 16 products of 2 to 64 rows
 constexpr int kBesideCopies = 72;           // registers of a thread
 constexpr double kStaged = 128, kSums = 5;  // bytes of factors, sums that are stored, in a cycle
 constexpr double kComputing = 12,
@@ -105,6 +107,7 @@ class ProductCost {
     const double bytes = group_bytes(graph_, options_.sizes, group_);
     const bool near = bytes < static_cast<double>(facts_.cache_bytes_total) / 2;
     cost.memory_us = bytes / (near ? facts_.cache_bytes : facts_.memory_bytes);
+    if (p_.units && rows <= kMostOfSkinny) cost.memory_us *= kMemoryOfFewRows;
     cost.launch_us = facts_.launch_us;
     for (const ProductSum& sum : p_.sums) {
       cost.launch_us += before_us(sum.rows, batch * rows, sum.parts_of_rows);

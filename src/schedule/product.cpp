@@ -478,8 +478,8 @@ int64_t bytes_of_sums(const Graph& graph, const Product& product) {
 }
 
 std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain,
-                                          int64_t fewest_of_rows) {
-  auto found = find_product(graph, group, domain);
+                                          int64_t fewest_of_rows, bool one_row) {
+  auto found = find_product(graph, group, domain, one_row);
   if (!found) return std::nullopt;
   const int64_t rows = estimate_of(domain, found->rows), columns = estimate_of(domain, found->columns),
                 inner = estimate_of(domain, found->inner), bytes = bytes_of_sums(graph, *found);

@@ -134,7 +134,7 @@ struct LargeProduct {
   int64_t rows, columns, inner, bytes;
 };
 std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain,
-                                          int64_t fewest_of_rows = kFewestOfRows);
+                                          int64_t fewest_of_rows = kFewestOfRows, bool one_row = false);
 
 // Whether a factor is computed from what is read, by more than moves, casts and zeros around it.
 bool is_computed(const Graph& graph, const Group& group, NodeId factor);

@@ -355,9 +355,23 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
 
 }  // namespace
 
+// Whether one row times a matrix is as fast in the loops that add up rows, which have few elements
+// of a row each: where the matrix is read as it is, halves always, bytes unless its rows are long.
+// Measured on an H200.
+static bool is_sum_of_rows(const Graph& graph, const Group& group, const LargeProduct& found) {
+  constexpr int64_t kFewest = 4 << 20, kLong = 4096;
+  if (!found.product.rows.empty()) return false;
+  if (found.columns * found.inner < kFewest) return true;
+  return std::all_of(found.product.sums.begin(), found.product.sums.end(), [&](const ProductSum& sum) {
+    NodeId factor = sum.columns;
+    while (is_view(graph.at(factor).kind) || graph.at(factor).kind == NodeKind::Cast) factor = graph.at(factor).args[0];
+    return !is_computed(graph, group, sum.columns) && (is_half(graph.at(factor).dtype) || found.inner < kLong);
+  });
+}
+
 std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group,
                                        const Options& options) {
-  auto found = large_product(graph, group, domain, kFewestOfSkinny);
+  auto found = large_product(graph, group, domain, kFewestOfSkinny, true);
   if (!found) return std::nullopt;
   const Target& target = options.target;
   const bool staged = found->rows >= kFewestOfRows;
@@ -373,6 +387,7 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   }
   const Tuning& tuning = options.tuning;
   if (!staged && !found->product.units) return std::nullopt;
+  if (is_sum_of_rows(graph, group, *found)) return std::nullopt;
   if (tuning.tile >= (is_skinny(tuning) ? kStepOfSkinny : 16) && tuning.lanes >= 4 && tuning.unroll >= 8 &&
       (tuning.threads > 0 || found->product.units || is_in_parts(found->product)))  // as propose_product has it
     return in_tiles(graph, group, *found, domain, options, tuning);
@@ -403,6 +418,7 @@ std::vector<Tuning> propose_product(const Schedule& first, const Target& target)
   const Product& p = *first.product;
   const bool parts = is_in_parts(p);
   const auto all = [&](const std::vector<int>& axes) { return estimate_of(first.domain, axes); };
+  if (all(p.rows) < kFewestOfRows) return proposed_skinny(all(p.rows));
   return proposed_tiles(p.units && !parts, parts, {all(p.batch), all(p.rows), all(p.columns)}, target);
 }
 

@@ -38,13 +38,13 @@ std::vector<Tuning> proposed_skinny(int64_t rows) {
 
 // Fitted to what the assembler takes.
 int64_t registers_of_skinny(const Product& p) {
-  constexpr int64_t kOthers = 24, kOfPart = 8;
+  constexpr int64_t kOthers = 35, kOfParts = 16;  // of three parts
   std::set<NodeId> rows, columns;
   for (const ProductSum& sum : p.sums) rows.insert(sum.rows), columns.insert(sum.columns);
   const int64_t steps = p.tile_rows / kStepOfSkinny * static_cast<int64_t>(rows.size()),
                 blocks = p.tile_columns / 16 * static_cast<int64_t>(columns.size());
   const int64_t sums = p.tile_rows * p.tile_columns / kWarp * static_cast<int64_t>(p.sums.size());
-  return std::min<int64_t>(255, kOthers + sums + kOfPart * (p.skinny->parts * (steps + blocks) + blocks));
+  return std::min<int64_t>(255, kOthers + sums + kOfParts * (p.skinny->parts * (steps + blocks) + blocks) / 3);
 }
 
 std::optional<Schedule> in_registers(const LargeProduct& found, const Domain& domain, const Options& options,

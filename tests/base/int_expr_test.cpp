@@ -103,6 +103,10 @@ TEST(IntExpr, DivisionSimplifies) {
   EXPECT_EQ(mod(B * 12, 4), IntExpr(0));
   EXPECT_EQ(floordiv(j - C, C, kLoops), IntExpr(-1));
   EXPECT_EQ(ceildiv(B * 8, 8), B);
+  EXPECT_EQ(floordiv(B * 2 + 1, 16), floordiv(B, 8));
+  EXPECT_EQ(mod(B * 2 + 1, 16), mod(B, 8) * 2 + 1);
+  EXPECT_EQ(floordiv(B * 8 + 8191, 8192), floordiv(B + 1023, 1024));
+  EXPECT_EQ(floordiv(B * -6 - 1, 12), floordiv(-B - 1, 2));
   EXPECT_EQ(min(i, B, kLoops), i);
   EXPECT_EQ(max(i, B, kLoops), B);
   EXPECT_EQ(min(i + 3, i + 5), i + 3);

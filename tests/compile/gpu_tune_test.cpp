@@ -233,6 +233,29 @@ TEST_F(Retuned, CandidatesThatCannotBeBuiltAreCounted) {
   EXPECT_EQ(most_threads(e, sizes), 256);
 }
 
+// All of them, of two products whose factors are computed from bytes on the way to shared memory.
+TEST(Schedules, OthersFitTheMemoryOfAWorkgroup) {
+  constexpr int64_t kMostShared = 227 << 10;
+  Executable::State state;
+  state.graph = simplify(lang::parse_program(
+      "input x: bf16[4, 4096]\ninput v: i8[11008, 4096]\ninput w: i8[11008, 4096]\ninput s: bf16[11008]\n"
+      "return silu(linear(x, bf16(v)) * s) * linear(x, bf16(w))\n",
+      "<test>"));
+  state.device = Machine::cuda_architecture(90);
+  plan::Options target;
+  target.target = {"cuda", true, 132, 256, 0, 50 << 20, 0, 90, kMostShared, true};
+  state.plan = plan::make_plan(state.graph, target);
+  state.threads = 132;
+  state.target = target;
+  ASSERT_EQ(state.plan.groups.size(), 1U);
+  const std::vector<schedule::Candidate> others = candidates_of(state, 0);
+  EXPECT_GT(others.size(), 60U);
+  for (const schedule::Candidate& c : others)
+    for (const GpuPhase& phase : make_kernel(state, 0, *c.schedule).phases)
+      for (const auto& variant : phase.variants)
+        EXPECT_LE(variant->emitted().shared_bytes.constant().value_or(0), kMostShared) << c.schedule->note;
+}
+
 // What may be tried must compile: by the real NVRTC, where there is one.
 TEST(Schedules, OthersCompileToo) {
   const Variable cache("SMELT_CACHE_DIR", "off");

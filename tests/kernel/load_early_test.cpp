@@ -122,6 +122,16 @@ TEST(LoadEarly, MasksThatHoldForWholeGroups) {
   EXPECT_EQ(y.loaded(), Lines{});
 }
 
+// A scale that a group of lanes has in common.
+TEST(LoadEarly, MasksOfOneElementForAGroup) {
+  Rows x;
+  x.phase({x.row({x.put(x.s.load(x.in, {g, floordiv(i, 8)}, x.s.at_least(i, 8), x.s.f32(0)))})});
+  EXPECT_EQ(x.loaded(), Lines{"+ fast, odd: loads early one for each group of in0[%g, (%i // 8)]"});
+  Rows y;
+  y.phase({y.row({y.put(y.s.load(y.in, {g, floordiv(i, 8)}, y.s.at_least(i, 2), y.s.f32(0)))})});
+  EXPECT_EQ(y.loaded(), Lines{}) << "some lanes of a group are outside";
+}
+
 // A group is inside of rows of a length that is open, or outside, where that is a multiple of the
 // lanes: as the fast variant then asks.
 TEST(LoadEarly, MasksOfOpenSizes) {

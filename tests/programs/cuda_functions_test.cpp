@@ -40,6 +40,14 @@ int floor_mod_32(int a, int b) { return floor_mod<int>(a, b); }
 unsigned short brain_float(float x) { return to_bf16(x); }
 float rounded_brain_float(float x) { return round_bf16(x); }
 float from_brain_float(unsigned short x) { return from_bf16(x); }
+float from_byte_at(const unsigned char* p, int n) { return from_u8_at(p, n); }
+float from_signed_byte_at(const signed char* p, int n) { return from_i8_at(p, n); }
+float low_bit_at(const unsigned char* p, int n) { return from_bits_at<0, 1>(p, n); }
+float low_half_at(const unsigned char* p, int n) { return from_bits_at<0, 4>(p, n); }
+float high_half_at(const unsigned char* p, int n) { return from_bits_at<4, 4>(p, n); }
+float some_bits_at(const unsigned char* p, int n) { return from_bits_at<2, 3>(p, n); }
+float high_bits_at(const unsigned char* p, int n) { return from_bits_at<1, 7>(p, n); }
+float high_bit_at(const unsigned char* p, int n) { return from_bits_at<7, 1>(p, n); }
 double maximum_64(double a, double b) { return maximum(a, b); }
 double minimum_64(double a, double b) { return minimum(a, b); }
 float maximum_32(float a, float b) { return maximum(a, b); }
@@ -51,6 +59,27 @@ float minimum_32(float a, float b) { return minimum(a, b); }
 
 // What the launch hands over for a divisor: kernel/multipliers.hpp.
 I64 multiplier(int d) { return (I64{1} << 62) / d + 1; }
+
+TEST_F(CudaFunctions, BytesAndTheirBitsBecomeFloats) {
+  using AtByte = float(const unsigned char*, int);
+  alignas(4) unsigned char bytes[256];
+  for (int i = 0; i < 256; ++i) bytes[i] = static_cast<unsigned char>(i * 37 + 11);
+  const struct {
+    const char* name;
+    int at, count;
+  } parts[] = {{"from_byte_at", 0, 8}, {"low_bit_at", 0, 1},   {"low_half_at", 0, 4}, {"high_half_at", 4, 4},
+               {"some_bits_at", 2, 3}, {"high_bits_at", 1, 7}, {"high_bit_at", 7, 1}};
+  for (const auto& part : parts) {
+    auto* const read = function<AtByte>(part.name);
+    for (int n = 0; n < 256; ++n)
+      EXPECT_EQ(read(bytes, n), static_cast<float>(bytes[n] >> part.at & ((1 << part.count) - 1))) << part.name << n;
+  }
+  auto* const signed_at = function<float(const signed char*, int)>("from_signed_byte_at");
+  for (int n = 0; n < 256; ++n) {
+    const auto as_signed = static_cast<signed char>(bytes[n]);
+    EXPECT_EQ(signed_at(reinterpret_cast<const signed char*>(bytes), n), static_cast<float>(as_signed));
+  }
+}
 
 TEST_F(CudaFunctions, DivisionByAMultiplierIsExact) {
   auto* const quotient = function<int(int, I64)>("quotient_of_ints");

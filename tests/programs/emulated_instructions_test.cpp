@@ -67,6 +67,20 @@ TEST_F(EmulatedGpu, CountsOfWhatIsSmall) {
   }
 }
 
+// Lanes of whole words and what is left of rows, forwards and backwards.
+TEST_F(EmulatedGpu, BitsOfBytesAsFloats) {
+  for (const int64_t length : {3, 64, 301, 4096}) {
+    const std::string x = fmt::format("input x: u8[5, {0}]\ninput y: i8[5, {0}]\n", length);
+    const Tensor bytes = noise(DType::U8, {5, length}), signed_bytes = noise(DType::I8, {5, length});
+    const std::vector<TensorView> in{bytes, signed_bytes};
+    check(x + "return f32(x) / 3, f32(y) / 3, f16(x & 15) * 0.5, f32(x >> 4) - 7, f32((x >> 2) & 7), bf16(y >> 3)\n",
+          in);
+    check(x + "return f32(x[:, ::-1] & 3), f32(i32(x) & 31) + f32(y[:, ::-1]), f32(x & 0) + f32(x >> 7), f32(x & 6)\n",
+          in);
+    check(x + "return f32(stack((x & 15, x >> 4), axis=-1).reshape(5, -1)) * 0.25, f64(x), f32((x & 15) >> 1)\n", in);
+  }
+}
+
 TEST_F(EmulatedGpu, CastsOfClamps) {
   for (const DType t : {DType::F32, DType::F64, DType::F16, DType::I32}) {
     const std::string x = fmt::format("input x: {}[3001]\n", name_of(t));

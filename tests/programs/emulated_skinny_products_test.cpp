@@ -51,17 +51,32 @@ TEST_F(EmulatedSkinny, WeightsOfBytes) {
   }
 }
 
-// Two numbers of 4 bits in a byte, with a scale and a zero for each group of 128 terms.
+// A vector times a matrix that is computed, or of long rows, is one row of a tile.
+TEST_F(EmulatedSkinny, OneRow) {
+  std::vector<std::vector<Tensor>> keep;
+  for (const auto& [m, k, n] : {Sizes{1, 1024, 128}, {1, 528, 70}, {1, 77, 33}})
+    keep.push_back({noise(DType::F16, {m, k}, 1), noise(DType::I8, {n, k}, 2), noise(DType::F16, {n}, 3)});
+  std::vector<std::vector<TensorView>> calls;
+  for (const auto& t : keep) calls.push_back({t[0], t[1], t[2]});
+  check_skinny("input x: f16[1, K]\ninput w: i8[N, K]\ninput s: f16[N]\nreturn linear(x, f16(w)) * s\n", 1, calls);
+  check_skinny("input x: f16[1, K]\ninput w: i8[N, K]\ninput s: f16[N]\nreturn linear(x, f16(w) * s[:, None])\n", 1,
+               calls, 1024);
+}
+
+// Two numbers of 4 bits in a byte, with a scale and a zero for each group of terms, which may be
+// fewer than a warp reads at a time; parts of the inner axis that end early, where what is beyond
+// is not read.
 TEST_F(EmulatedSkinny, WeightsOfFourBits) {
-  for (const auto& [m, groups, n] : {Sizes{4, 32, 64}, {9, 17, 40}}) {
-    const int64_t k = 128 * groups;
+  for (const auto& [m, groups, n, size] :
+       {std::array<int64_t, 4>{4, 32, 64, 128}, {9, 17, 40, 128}, {3, 69, 48, 16}, {17, 35, 40, 32}, {1, 45, 40, 64}}) {
+    const int64_t k = size * groups;
     const Tensor x = noise(DType::F16, {m, k}, 1), packed = noise(DType::U8, {n, k / 2}, 2),
                  scale = noise(DType::F16, {n, groups}, 3), zero = noise(DType::F16, {n, groups}, 4);
     const std::string program = fmt::format(
         "input x: f16[M, {0}]\ninput packed: u8[N, {1}]\ninput scale: f16[N, {2}]\ninput zero: f16[N, {2}]\n"
-        "w = f16(stack((packed & 15, packed >> 4), axis=-1).reshape(-1, {2}, 128))\n"
+        "w = f16(stack((packed & 15, packed >> 4), axis=-1).reshape(-1, {2}, {3}))\n"
         "w = ((w - zero[..., None]) * scale[..., None]).reshape(-1, {0})\nreturn x @ w.T\n",
-        k, k / 2, groups);
+        k, k / 2, groups, size);
     check_skinny(program, m, {{x, packed, scale, zero}});
   }
 }

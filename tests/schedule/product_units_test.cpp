@@ -62,7 +62,7 @@ TEST(ProductUnits, ReadWeightsOfFewRowsIntoRegisters) {
                                     compute);
     return product ? product->skinny : std::nullopt;
   };
-  for (const int rows : {2, 16, 64})
+  for (const int rows : {1, 2, 16, 64})
     for (const int compute : {80, 90}) EXPECT_TRUE(skinny(rows, 4096, "i8[4096, 4096]", compute)) << rows;
   EXPECT_FALSE(skinny(72, 4096, "i8[4096, 4096]")) << "registers do not hold the sums";
   EXPECT_FALSE(skinny(16, 4096, "i8[4096, 4096]", 75));
@@ -78,6 +78,17 @@ TEST(ProductUnits, ReadWeightsOfFewRowsIntoRegisters) {
         ->skinny->warps;
   };
   EXPECT_GT(of(2048), of(65536));
+}
+
+TEST(ProductUnits, LeaveAVectorTimesWhatIsReadAsItIsToSumsOfRows) {
+  const auto of_vector = [](const std::string& matrix, int columns, int inner) {
+    return product_of(fmt::format("input x: bf16[1, {1}]\ninput w: {2}[{0}, {1}]\nreturn linear(x, bf16(w))\n", columns,
+                                  inner, matrix));
+  };
+  EXPECT_TRUE(of_vector("i8", 4096, 4096));
+  EXPECT_FALSE(of_vector("i8", 8192, 2048));
+  EXPECT_FALSE(of_vector("bf16", 4096, 4096));
+  EXPECT_FALSE(of_vector("i8", 512, 4096)) << "few elements";
 }
 
 TEST(ProductUnits, TakeAsManyPartsAsAFactorNeeds) {

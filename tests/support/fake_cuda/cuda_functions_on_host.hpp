@@ -38,6 +38,13 @@ inline unsigned __ballot_sync(unsigned mask, bool holds) {
   return votes;
 }
 inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+// Each digit of `selector` says which of the eight bytes of y and x a byte of the result is.
+inline unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+  const unsigned long long both = static_cast<unsigned long long>(y) << 32 | x;
+  unsigned result = 0;
+  for (int i = 0; i < 4; ++i) result |= static_cast<unsigned>(both >> (selector >> 4 * i & 7) * 8 & 255) << 8 * i;
+  return result;
+}
 inline float __uint_as_float(unsigned x) { return on_host::bits<float>(x); }
 inline float __int_as_float(int x) { return on_host::bits<float>(x); }
 inline int __float_as_int(float x) { return on_host::bits<int>(x); }
@@ -76,6 +83,15 @@ template <class T, int N>
 Vec<T, N> lasting(const T* p) {
   return *reinterpret_cast<const Vec<T, N>*>(p);
 }
+template <class T, int N>
+Vec<T, N> passing(const T* p) {
+  return lasting<T, N>(p);
+}
+template <class T, int N>
+Vec<T, N> repeated(const T* p) {
+  return lasting<T, N>(p);
+}
+inline unsigned and_or(unsigned x, unsigned mask, unsigned more) { return (x & mask) | more; }
 template <class T>
 T fetched(const T* p) {
   return *p;
