@@ -97,5 +97,18 @@ TEST_F(EmulatedSkinny, ComputedFactors) {
   }
 }
 
+// What is beyond the terms is read as 0, whose quotient is infinite.
+TEST_F(EmulatedSkinny, WeightsThatAreInfiniteOfNothing) {
+  std::vector<std::vector<Tensor>> keep;
+  for (const auto& [m, k, n] : {Sizes{16, 512, 64}, {7, 208, 50}}) {
+    std::vector<double> values;
+    for (int64_t e = 0; e < n * k; ++e) values.push_back(static_cast<double>(e * 37 % 255 + 1));
+    keep.push_back({noise(DType::BF16, {m, k}, 1), array(DType::U8, {n, k}, values)});
+  }
+  std::vector<std::vector<TensorView>> calls;
+  for (const auto& one : keep) calls.push_back({one[0], one[1]});
+  check_skinny("input x: bf16[M, K]\ninput w: u8[N, K]\nreturn linear(x, bf16(1 / f32(w)))\n", 16, calls);
+}
+
 }  // namespace
 }  // namespace smelt::testing
