@@ -1,5 +1,6 @@
 // Bits of bytes that a thread has loaded four to a word, as floats: a part of the word in the low
 // bits of 2^23.
+#include <algorithm>
 #include <bit>
 
 #include "emit/c_like.hpp"
@@ -48,10 +49,10 @@ std::optional<PhasePrinter::BitsOfByte> PhasePrinter::converted_bits(const Expr&
   return bits && bits->count > 0 ? bits : std::nullopt;
 }
 
-// Whether it is one of those, whose byte lies in a word at hand.
-bool PhasePrinter::is_converted(const Expr& e) const {
+// Those whose byte lies in a word that a thread has.
+std::optional<PhasePrinter::BitsOfByte> PhasePrinter::bits_at_hand(const Expr& e) const {
   const auto bits = converted_bits(e);
-  return bits && early_bytes_.count(bits->load) && !vector_.edge;
+  return bits && early_bytes_.count(bits->load) && !vector_.edge ? bits : std::nullopt;
 }
 
 // The bytes of which an expression of the phase converts some.

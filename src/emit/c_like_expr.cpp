@@ -43,7 +43,7 @@ std::string PhasePrinter::value(ExprId root) {
       continue;
     }
     const size_t depth = waiting.size();
-    if (!early_.count(id) && !is_converted(e))
+    if (!early_.count(id) && !bits_at_hand(e))
       for_each_operand(e, [&](ExprId operand) {
         if (!known_[static_cast<size_t>(operand)]) waiting.push_back(operand);
       });
@@ -84,7 +84,7 @@ std::string PhasePrinter::compute(ExprId id) {
         const bool nearest = rounded && rounded->op == Op::Round && from.dtype == DType::F32 && as_.nearest_int;
         if (nearest && is_int(e.dtype) && size_of(e.dtype) <= 4 && !made.wrap)
           return as_.nearest_int(used_, known(rounded->args[0]), e.dtype);
-        if (is_converted(e)) return convert(*converted_bits(e));
+        if (const auto bits = bits_at_hand(e)) return convert(*bits);
         return cast(as_, used_, known(made.x), dtype(made.x), e.dtype, made.wrap);
       },
       [&](const Bitcast& made) { return bitcast(as_, known(made.x), dtype(made.x), e.dtype); },

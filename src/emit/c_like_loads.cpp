@@ -18,17 +18,6 @@ std::string PhasePrinter::element_or_lane(ExprId id) {
   return fmt::format("((unsigned)({0}) < {1}u ? ld{2}[u * {1} + {0}] : {3})", lane, vector_.lanes, from.group, itself);
 }
 
-// What reads as many bytes as the caches treat otherwise than usual.
-static std::string_view helper_of(kernel::Cached cached) {
-  switch (cached) {
-    case kernel::Cached::Usual: return "";
-    case kernel::Cached::Lasting: return "lasting";
-    case kernel::Cached::Passing: return "passing";
-    case kernel::Cached::Repeated: return "repeated";
-  }
-  throw InternalError("unknown caching");
-}
-
 // The lanes of one group: one access when they are neighbours.
 void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
   const ExprId id = early.load;
@@ -38,9 +27,16 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
   const std::string type = memory_type(p.dtype);
   if (const int step = early.step) {
     const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype)), chunks = vector_.lanes / lanes;
+    const std::string_view helper = name_of(early.cached);
+    // By words what is converted by words, and what a mask would choose element by element.
+    const bool masked = e.mask != kNoExpr, small = size_of(p.dtype) < 4 && lanes * size_of(p.dtype) % 4 == 0;
+    const bool words = step > 0 && small && ((masked && !helper.empty()) || early_bytes_.count(id));
+    const std::string unit = words ? "unsigned" : type;
+    const int units = words ? lanes * size_of(p.dtype) / 4 : lanes;
     const std::string as = e.access.scratch && is_bool(p.dtype) ? fmt::format("(const {}*)", type) : "";
-    line("const {}* const p{} = {}{} + {};", type, id, as, p.base,
-         integer(step > 0 ? p.offset : p.offset - (vector_.lanes - 1)));
+    const std::string from =
+        fmt::format("{}{} + {}", as, p.base, integer(step > 0 ? p.offset : p.offset - (vector_.lanes - 1)));
+    line("const {}* const p{} = {};", unit, id, words ? "(const unsigned*)(" + from + ")" : from);
     if (step < 0) {
       line("__align__(16) {} back{}[{}];", type, id, vector_.lanes);
       for (int c = 0; c < chunks; ++c)
@@ -50,20 +46,13 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
       vector_.grouped = false;
       return;
     }
-    const std::string_view helper = helper_of(early.cached);
-    // By words what is converted by words, and what a mask would choose element by element.
-    const bool masked = e.mask != kNoExpr, small = size_of(p.dtype) < 4 && lanes * size_of(p.dtype) % 4 == 0;
-    const bool words = small && ((masked && !helper.empty()) || early_bytes_.count(id));
-    const std::string vec =
-        words ? fmt::format("unsigned, {}", lanes * size_of(p.dtype) / 4) : fmt::format("{}, {}", type, lanes);
-    const std::string read =
-        helper.empty() ? fmt::format("*(const Vec<{}>*)", vec) : fmt::format("{}<{}>", used_(std::string(helper)), vec);
-    const std::string inside = masked ? value(e.mask) + " ? " : "";
-    const std::string otherwise = masked ? fmt::format(" : Vec<{}>{{}}", vec) : "";
+    const std::string vec = fmt::format("Vec<{}, {}>", unit, units);
+    const std::string read = helper.empty() ? fmt::format("*(const {}*)", vec)
+                                            : fmt::format("{}<{}, {}>", used_(std::string(helper)), unit, units);
+    const std::string inside = masked ? value(e.mask) + " ? " : "", otherwise = masked ? " : " + vec + "{}" : "";
     for (int c = 0; c < chunks; ++c)
-      line("*(Vec<{0}>*)&ld{1}[u * {2} + {3}] = {4}{5}({6}p{1} + {3}{7}){8};", vec, id, vector_.lanes, c * lanes,
-           inside, read, words && !helper.empty() ? "(const unsigned*)(" : "", words && !helper.empty() ? ")" : "",
-           otherwise);
+      line("*({}*)&ld{}[u * {} + {}] = {}{}(p{} + {}){};", vec, id, vector_.lanes, c * lanes, inside, read, id,
+           c * units, otherwise);
     vector_.grouped = false;
     return;
   }

@@ -302,7 +302,7 @@ class PhasePrinter : TextLines {
   };
   std::optional<BitsOfByte> bits_of_byte(ExprId id) const;
   std::optional<BitsOfByte> converted_bits(const Expr& e) const;
-  bool is_converted(const Expr& e) const;
+  std::optional<BitsOfByte> bits_at_hand(const Expr& e) const;
   std::set<ExprId> converted_bytes() const;
   std::string convert(const BitsOfByte& bits);
 

@@ -73,6 +73,23 @@ SMELT_INLINE unsigned random_word(Counter seed, Counter offset, Counter stream, 
 
 namespace {
 
+// A load of a group that stays where it is in the program.
+std::string group_load(std::string_view name, std::string_view cached, std::string_view what) {
+  return fmt::format(
+      R"(// 8 or 16 bytes {2}.
+template <class T, int N> SMELT_INLINE Vec<T, N> {0}(const T* p) {{
+  union {{ Vec<T, N> all; unsigned at[sizeof(T) * N / 4]; }} word;
+  if constexpr (sizeof(T) * N == 8)
+    asm volatile("ld.global{1}.v2.u32 {{%0, %1}}, [%2];" : "=r"(word.at[0]), "=r"(word.at[1]) : "l"(p));
+  else
+    asm volatile("ld.global{1}.v4.u32 {{%0, %1, %2, %3}}, [%4];"
+                 : "=r"(word.at[0]), "=r"(word.at[1]), "=r"(word.at[2]), "=r"(word.at[3])
+                 : "l"(p));
+  return word.all;
+}})",
+      name, cached, what);
+}
+
 HelperList memory_helpers() {
   return {
       {{}, R"(#define SMELT_INLINE static __device__ __forceinline__
@@ -100,26 +117,10 @@ template <class T, int N> SMELT_INLINE Vec<T, N> lasting(const T* p) {
 #endif
 })"},
       {{"passing"},
-       R"(// 8 or 16 bytes that are not kept in the L1 cache, where they would evict what is read again.
-template <class T, int N> SMELT_INLINE Vec<T, N> passing(const T* p) {
-  union { Vec<T, N> all; unsigned at[sizeof(T) * N / 4]; } word;
-  if constexpr (sizeof(T) * N == 8)
-    asm volatile("ld.global.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(word.at[0]), "=r"(word.at[1]) : "l"(p));
-  else
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(word.at[0]), "=r"(word.at[1]), "=r"(word.at[2]), "=r"(word.at[3])
-                 : "l"(p));
-  return word.all;
-})"},
+       group_load("passing", ".L1::no_allocate",
+                  "that are not kept in the L1 cache, where they would evict what is read again")},
       {{"repeated"},
-       R"(// 16 bytes that other workgroups read too; the compiler does not put off reading them.
-template <class T, int N> SMELT_INLINE Vec<T, N> repeated(const T* p) {
-  union { Vec<T, N> all; unsigned at[4]; } word;
-  asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(word.at[0]), "=r"(word.at[1]), "=r"(word.at[2]), "=r"(word.at[3])
-               : "l"(p));
-  return word.all;
-})"},
+       group_load("repeated", "", "that other workgroups read too; the compiler does not put off reading them")},
       {{"fetched"},
        R"(// A load that stays where it is in the program: of many loads before stores, the compiler would move most to after the first stores.
 template <class T> SMELT_INLINE T fetched(const T* p) {

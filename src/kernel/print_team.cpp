@@ -10,6 +10,17 @@
 #include "kernel/text.hpp"
 
 namespace smelt::kernel {
+
+std::string_view name_of(Cached cached) {
+  switch (cached) {
+    case Cached::Usual: return "";
+    case Cached::Lasting: return "lasting";
+    case Cached::Passing: return "passing";
+    case Cached::Repeated: return "repeated";
+  }
+  throw InternalError("unknown caching");
+}
+
 namespace {
 
 std::string text_of(const LoopShape& shape) {
@@ -27,22 +38,12 @@ std::string text_of(const Kernel& kernel, ExprId load) {
   return access_text(kernel, kernel.at(load).get<Load>().access);
 }
 
-std::string_view cached_text(Cached cached) {
-  switch (cached) {
-    case Cached::Usual: return "";
-    case Cached::Lasting: return "lasting ";
-    case Cached::Passing: return "passing ";
-    case Cached::Repeated: return "repeated ";
-  }
-  throw InternalError("unknown caching");
-}
-
 std::string text_of(const Kernel& kernel, std::string_view what, const std::vector<EarlyLoad>& loads) {
   std::vector<std::string> list;
   for (const EarlyLoad& e : loads) {
     if (e.follows) continue;
     const std::string more = e.next.empty() ? "" : fmt::format(" and the {} after it", e.next.size());
-    list.push_back(fmt::format("{}{}{}{}", cached_text(e.cached),
+    list.push_back(fmt::format("{}{}{}{}{}", name_of(e.cached), e.cached == Cached::Usual ? "" : " ",
                                e.step > 0   ? "groups of "
                                : e.step < 0 ? "reversed groups of "
                                : e.shared   ? "one for each group of "

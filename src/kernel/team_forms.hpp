@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "kernel/kernel.hpp"
@@ -42,13 +43,16 @@ struct FromLane {
   int distance = 0;
 };
 
-// A load that is made for all groups of a step before anything is computed.
+// How caches treat a load.
 enum class Cached : uint8_t {
   Usual,
   Lasting,   // 16 bytes that the L2 cache evicts last: docs/decisions/007
   Passing,   // 8 or 16 that the L1 cache does not keep
   Repeated,  // 16 that other workgroups read too, where what passes leaves them in the L1 cache
 };
+std::string_view name_of(Cached cached);  // "" for the usual one
+
+// A load that is made for all groups of a step before anything is computed.
 struct EarlyLoad {
   ExprId load;
   int step = 0;  // the lanes of a group are one access: 1: upwards, -1: downwards; 0: an access each

@@ -353,12 +353,10 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   return s;
 }
 
-}  // namespace
-
 // Whether one row times a matrix is as fast in the loops that add up rows, which have few elements
 // of a row each: where the matrix is read as it is, halves always, bytes unless its rows are long.
 // Measured on an H200.
-static bool is_sum_of_rows(const Graph& graph, const Group& group, const LargeProduct& found) {
+bool is_sum_of_rows(const Graph& graph, const Group& group, const LargeProduct& found) {
   constexpr int64_t kFewest = 4 << 20, kLong = 4096;
   if (!found.product.rows.empty()) return false;
   if (found.columns * found.inner < kFewest) return true;
@@ -368,6 +366,8 @@ static bool is_sum_of_rows(const Graph& graph, const Group& group, const LargePr
     return !is_computed(graph, group, sum.columns) && (is_half(graph.at(factor).dtype) || found.inner < kLong);
   });
 }
+
+}  // namespace
 
 std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group,
                                        const Options& options) {
