@@ -5,6 +5,7 @@
 //   2. each warp (or row of threads, when that is longer) leaves its values of all columns in shared memory
 //   3. few rows, or no warps: every thread reads its columns of all of them; many: neighbouring threads take the rows of one column,
 //      shuffles join these, and every thread reads the totals
+//   4. a cluster: each workgroup hands its totals to all of them, and every thread joins those of its columns
 #include <algorithm>
 #include <set>
 
@@ -44,11 +45,12 @@ bool PhasePrinter::share_columns(Partial& whole, int words, int bytes, const std
 
 void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
   const int warp = as_.warps ? 32 : 1;
-  SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && team_.threads >= warp,
+  SMELT_CHECK(team_.iterations() == 1 && team_.threads >= warp,
               "columns are combined by a team of {} threads in a workgroup of {}", team_.threads, team_.workgroup);
   Tile tile{group[0]->columns, slots_[static_cast<size_t>(group[0]->local)], 0, 0};
   tile.row = tile.columns / tile.lanes;
-  tile.rows = team_.threads / std::max(tile.row, warp);
+  tile.rows = team_.threads / team_.cluster() / std::max(tile.row, warp);
+  SMELT_CHECK(team_.cluster() == 1 || tile.rows > 1, "a cluster of workgroups with one row of threads each");
   // Those that have no room in shared memory side by side follow each other through it.
   int bytes = 0;  // of the widest value, and of its index
   for (const Combine* s : group) {
@@ -64,51 +66,46 @@ void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
     }
     return;
   }
-  std::vector<Partial> lanes;  // of all of the group, one after the other
-  std::set<int> boxes;         // that they have in shared memory
-  bool again = false;          // some of them were another Combine's, which reads them until a barrier
+  std::vector<Partial> wholes;
+  std::set<int> boxes;  // that they have in shared memory
+  bool again = false;   // some of them were another Combine's, which reads them until a barrier
   for (const Combine* s : group) {
-    Partial whole = partial(*s);
-    if (tile.rows > 1) {
-      again = !share_columns(whole, tile.rows * tile.pitch(), bytes, boxes) || again;
-      boxes.insert(whole.shared);
-    }
-    for (int l = 0; l < tile.lanes; ++l) {
-      lanes.push_back(whole);
-      lanes.back().value = fmt::format("a{}[{}]", s->local, l);
-      if (!whole.index.empty()) lanes.back().index = fmt::format("a{}[{}]", s->index_local, l);
-      if (as_.warps) shuffle(lanes.back(), 16, tile.row);
-    }
+    wholes.push_back(partial(*s));
+    if (tile.rows == 1) continue;
+    again = !share_columns(wholes.back(), tile.rows * tile.pitch(), bytes, boxes) || again;
+    boxes.insert(wholes.back().shared);
   }
+  const auto of_lane = [&](Partial p, int lane) {
+    p.value = fmt::format("a{}[{}]", p.s->local, lane);
+    if (!p.index.empty()) p.index = fmt::format("a{}[{}]", p.s->index_local, lane);
+    return p;
+  };
+  if (as_.warps)
+    for (const Partial& p : wholes)
+      for (int l = 0; l < tile.lanes; ++l) shuffle(of_lane(p, l), 16, tile.row);
   if (tile.rows > 1) {
-    const bool by_rows = as_.warps && tile.rows > kFewRows;
     if (serial_depth_ > 0 || again) line("{}", as_.barrier);
     open(tile.row >= warp ? "" : fmt::format("if ((tw & 31) < {})", tile.row));
     const std::string row = fmt::format("(tw / {}) * {}", std::max(tile.row, warp), tile.pitch());
-    for (size_t i = 0; i < lanes.size(); ++i) {
-      const Partial& p = lanes[i];
-      const int lane = static_cast<int>(i) % tile.lanes;
-      line("red{}[{} + {}] = {};", p.shared, row, tile.column(lane), p.value);
-      if (!p.index.empty()) line("red{}i[{} + {}] = {};", p.shared, row, tile.column(lane), p.index);
-    }
+    for (const Partial& p : wholes)
+      for (int l = 0; l < tile.lanes; ++l) {
+        const Partial own = of_lane(p, l);
+        line("red{}[{} + {}] = {};", p.shared, row, tile.column(l), own.value);
+        if (!p.index.empty()) line("red{}i[{} + {}] = {};", p.shared, row, tile.column(l), own.index);
+      }
     close();
     line("{}", as_.barrier);
-    if (by_rows) {
-      for (size_t i = 0; i < lanes.size(); i += static_cast<size_t>(tile.lanes))
-        join_rows(lanes[i], tile.columns, tile.rows);
+    int rows = tile.rows, pitch = tile.pitch();
+    if (team_.cluster() > 1) {
+      exchange_columns(wholes, tile.columns, rows);
+      rows = team_.cluster(), pitch = tile.columns;
+    } else if (as_.warps && rows > kFewRows) {
+      for (const Partial& p : wholes) join_rows(p, tile.columns, rows, nullptr, 0);
       line("{}", as_.barrier);
+      rows = 1;
     }
-    for (size_t i = 0; i < lanes.size(); ++i) {
-      const Partial& p = lanes[i];
-      const std::string column = tile.column(static_cast<int>(i) % tile.lanes);
-      line("{} = red{}[{}];", p.value, p.shared, column);
-      if (!p.index.empty()) line("{} = red{}i[{}];", p.index, p.shared, column);
-      if (by_rows) continue;
-      open(fmt::format("for (int k = 1; k < {}; ++k)", tile.rows));
-      combine_step(p, fmt::format("red{}[k * {} + {}]", p.shared, tile.pitch(), column),
-                   p.index.empty() ? "" : fmt::format("red{}i[k * {} + {}]", p.shared, tile.pitch(), column));
-      close();
-    }
+    for (const Partial& p : wholes)
+      for (int l = 0; l < tile.lanes; ++l) take_rows(of_lane(p, l), tile.column(l), rows, pitch);
   }
   for (const Combine* s : group) {
     forget(s->local);
@@ -116,14 +113,27 @@ void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
   }
 }
 
-// The rows of each column in shared memory, joined into the first row by as many neighbouring
-// threads.
-void PhasePrinter::join_rows(const Partial& p, int columns, int rows) {
-  const int pitch = columns + 1, at_once = team_.threads / rows;
+// The value of a column, joined from so many rows in shared memory.
+void PhasePrinter::take_rows(const Partial& p, const std::string& column, int rows, int pitch) {
+  line("{} = red{}[{}];", p.value, p.shared, column);
+  if (!p.index.empty()) line("{} = red{}i[{}];", p.index, p.shared, column);
+  if (rows == 1) return;
+  open(fmt::format("for (int k = 1; k < {}; ++k)", rows));
+  combine_step(p, fmt::format("red{}[k * {} + {}]", p.shared, pitch, column),
+               p.index.empty() ? "" : fmt::format("red{}i[k * {} + {}]", p.shared, pitch, column));
+  close();
+}
+
+// The rows of each column in shared memory, joined by as many neighbouring threads. The first of
+// them leaves the total in the first row; in an exchange they hand it to all workgroups, where it
+// gets to the arrays `to`.
+void PhasePrinter::join_rows(const Partial& p, int columns, int rows, const Exchange* exchange, int to) {
+  const int pitch = columns + 1, at_once = team_.workgroup / rows;
   Partial own = p;
   own.value = "own";
   if (!p.index.empty()) own.index = "own_index";
   const std::string from = fmt::format("(tw % {}) * {} + column", rows, pitch);
+  const std::string place = fmt::format("blockIdx.x % {} * {} + column", team_.cluster(), columns);
   for (int first = 0; first < columns; first += at_once) {
     open("");
     line("const int place = {} + tw / {}, column = place & {};", first, rows, columns - 1);
@@ -131,10 +141,34 @@ void PhasePrinter::join_rows(const Partial& p, int columns, int rows) {
     line("{0} own = place < {1} ? red{2}[{3}] : ({0})0;", p.type, columns, p.shared, from);
     if (!p.index.empty()) line("{} own_index = place < {} ? red{}i[{}] : 0;", p.index_type, columns, p.shared, from);
     shuffle(own, rows / 2);
-    line("if (tw % {} == 0 && place < {}) red{}[column] = own;", rows, columns, p.shared);
-    if (!p.index.empty()) line("if (tw % {} == 0 && place < {}) red{}i[column] = own_index;", rows, columns, p.shared);
+    if (exchange) {
+      open(fmt::format("if (place < {})", columns));
+      open(fmt::format("for (int rank = tw % {0}; rank < {1}; rank += {0})", rows, team_.cluster()));
+      hand_over(*exchange, "rank", fmt::format("red{}[{}]", to, place), "own");
+      if (!p.index.empty()) hand_over(*exchange, "rank", fmt::format("red{}i[{}]", to, place), "own_index");
+      close();
+      close();
+    } else {
+      line("if (tw % {} == 0 && place < {}) red{}[column] = own;", rows, columns, p.shared);
+      if (!p.index.empty())
+        line("if (tw % {} == 0 && place < {}) red{}i[column] = own_index;", rows, columns, p.shared);
+    }
     close();
   }
+}
+
+// The totals of every workgroup of the cluster, in all of them: a row of columns each.
+void PhasePrinter::exchange_columns(std::vector<Partial>& wholes, int columns, int rows) {
+  const Exchange exchange = start_exchange(wholes, team_.cluster() * columns);
+  for (Partial& p : wholes) {
+    const int to = names_++, words = team_.cluster() * columns;
+    statics_ += fmt::format("  __shared__ __align__(16) {} red{}[{}];\n", p.type, to, words);
+    if (!p.index.empty())
+      statics_ += fmt::format("  __shared__ __align__(16) {} red{}i[{}];\n", p.index_type, to, words);
+    join_rows(p, columns, rows, &exchange, to);
+    p.shared = to;
+  }
+  end_exchange(exchange);
 }
 
 }  // namespace smelt::emit::c_like

@@ -207,12 +207,22 @@ class PhasePrinter : TextLines {
   void shuffle(const Partial& p, int from, int to = 1);
   void combine_slots(const Partial& p, int slots);
   void combine_warps(const std::vector<Partial>& parts);
+  struct Exchange {  // of values between the workgroups of a cluster, or the warps of a workgroup
+    bool cluster, mail;
+    int box;
+  };
+  Exchange start_exchange(const std::vector<Partial>& parts, int count);
+  void hand_over(const Exchange& exchange, const std::string& number, const std::string& place,
+                 const std::string& value);
+  void end_exchange(const Exchange& exchange);
   Partial partial(const Combine& s);
   void combine_columns(const std::vector<const Combine*>& group);  // c_like_columns.cpp
   // An array of its own, which spares a barrier, as long as there is room; false: that of another,
   // which is not among those taken.
   bool share_columns(Partial& whole, int words, int bytes, const std::set<int>& taken);
-  void join_rows(const Partial& p, int columns, int rows);
+  void take_rows(const Partial& p, const std::string& column, int rows, int pitch);
+  void join_rows(const Partial& p, int columns, int rows, const Exchange* exchange, int to);
+  void exchange_columns(std::vector<Partial>& wholes, int columns, int rows);
   // Scratch that each thread has a part of for itself.
   bool is_private(int buffer) const {
     return kernel_.buffers[static_cast<size_t>(buffer)].scope == kernel::Scope::Lane;

@@ -250,51 +250,67 @@ void PhasePrinter::shuffle(const Partial& p, int from, int to) {
   }
 }
 
+// Before values are handed to every workgroup of a team, `count` of each of the parts to each.
+PhasePrinter::Exchange PhasePrinter::start_exchange(const std::vector<Partial>& parts, int count) {
+  const bool cluster = team_.cluster() > 1;
+  // Inside a loop the last iteration's values may still be read.
+  if (serial_depth_ > 0) line("{}();", cluster ? used_("cluster_barrier") : "__syncthreads");
+  if (cluster && !cluster_used_) line("{}();  // for all workgroups to have begun", used_("cluster_wait"));
+  cluster_used_ = cluster;
+  bool mail = cluster && function_.counted_stores && serial_depth_ == 0;
+  int bytes = 0;  // that each workgroup gets
+  for (const Partial& p : parts) {
+    mail = mail && size_of(p.t) >= 4;
+    bytes += count * (size_of(p.t) + p.index_bytes);
+  }
+  const int box = parts[0].shared;
+  if (mail) {
+    statics_ += fmt::format("  __shared__ __align__(8) unsigned long long box{};\n", box);
+    boxes_ += fmt::format("  if (threadIdx.x == 0) {}(&box{}, {});\n", used_("expect_mail"), box, bytes);
+  }
+  return {cluster, mail, box};
+}
+
+// A thread that is one of the first as many as workgroups hands `value` to the one of its number.
+void PhasePrinter::hand_over(const Exchange& exchange, const std::string& number, const std::string& place,
+                             const std::string& value) {
+  if (exchange.mail)
+    line("{}(&{}, &box{}, {}, {});", used_("send_mail"), place, exchange.box, number, value);
+  else
+    line("{}(&{}, {}, {});", used_("cluster_write"), place, number, value);
+}
+
+void PhasePrinter::end_exchange(const Exchange& exchange) {
+  if (exchange.mail)
+    line("{}(&box{});", used_("wait_for_mail"), exchange.box);
+  else
+    line("{}();", exchange.cluster ? used_("cluster_barrier") : "__syncthreads");
+}
+
 // The warps of a workgroup, then those of a cluster.
 void PhasePrinter::combine_warps(const std::vector<Partial>& parts) {
   const int warps = std::min(team_.threads, team_.workgroup) / 32;
   const int count = warps * team_.cluster();  // partial results that meet
   if (count > 1) {
-    const bool cluster = team_.cluster() > 1;
-    // Inside a loop the last iteration's values may still be read.
-    const auto meet = [&] { line("{}();", cluster ? used_("cluster_barrier") : "__syncthreads"); };
-    if (serial_depth_ > 0) meet();
-    if (cluster && !cluster_used_) line("{}();  // for all workgroups to have begun", used_("cluster_wait"));
-    cluster_used_ = cluster;
-    bool mail = cluster && function_.counted_stores && serial_depth_ == 0;
-    int bytes = 0;  // that each workgroup gets
-    for (const Partial& p : parts) {
-      mail = mail && size_of(p.t) >= 4;
-      bytes += count * (size_of(p.t) + p.index_bytes);
-    }
-    const int box = parts[0].shared;
-    if (mail) {
-      statics_ += fmt::format("  __shared__ __align__(8) unsigned long long box{};\n", box);
-      boxes_ += fmt::format("  if (threadIdx.x == 0) {}(&box{}, {});\n", used_("expect_mail"), box, bytes);
-    }
+    const Exchange exchange = start_exchange(parts, count);
     // Each warp hands its result to every workgroup, so that after one barrier everyone reads what
     // is near.
     for (const Partial& p : parts) {
-      auto hand_over = [&](const std::string& type, const char* which, const std::string& value) {
+      const auto share = [&](const std::string& type, const char* which, const std::string& value) {
         statics_ += fmt::format("  __shared__ {} red{}{}[{}];\n", type, p.shared, which, count);
-        const std::string place =
-            fmt::format("red{}{}[blockIdx.x % {} * {} + (threadIdx.x >> 5)]", p.shared, which, team_.cluster(), warps);
-        if (mail)
-          line("if ((threadIdx.x & 31) < {}) {}(&{}, &box{}, threadIdx.x & 31, {});", team_.cluster(),
-               used_("send_mail"), place, box, value);
-        else if (cluster)
-          line("if ((threadIdx.x & 31) < {}) {}(&{}, threadIdx.x & 31, {});", team_.cluster(), used_("cluster_write"),
-               place, value);
-        else
-          line("if ((threadIdx.x & 31) == 0) red{}{}[threadIdx.x >> 5] = {};", p.shared, which, value);
+        if (!exchange.cluster)
+          return line("if ((threadIdx.x & 31) == 0) red{}{}[threadIdx.x >> 5] = {};", p.shared, which, value);
+        open(fmt::format("if ((threadIdx.x & 31) < {})", team_.cluster()));
+        hand_over(
+            exchange, "threadIdx.x & 31",
+            fmt::format("red{}{}[blockIdx.x % {} * {} + (threadIdx.x >> 5)]", p.shared, which, team_.cluster(), warps),
+            value);
+        close();
       };
-      hand_over(p.type, "", p.value);
-      if (!p.index.empty()) hand_over(p.index_type, "i", p.index);
+      share(p.type, "", p.value);
+      if (!p.index.empty()) share(p.index_type, "i", p.index);
     }
-    if (mail)
-      line("{}(&box{});", used_("wait_for_mail"), box);
-    else
-      meet();
+    end_exchange(exchange);
     for (const Partial& p : parts) {
       const int id = p.shared;
       auto at = [&](const char* which, int k) {

@@ -124,10 +124,11 @@ std::string form_of(const Schedule& s) {
   if (s.stencil)
     return fmt::format("{} threads, {} columns{} of {} rows to each, {} workgroup{} to a multiprocessor", s.workgroup,
                        s.lanes, s.stencil->apart ? " apart" : "", rows_of(s), s.resident, s.resident == 1 ? "" : "s");
-  return fmt::format(
-      "{}{} thread{}{}, {} x {} elements to each", s.team < s.workgroup ? fmt::format("{} of ", s.team) : "",
-      s.workgroup, s.workgroup == 1 ? "" : "s",
-      s.team > s.workgroup ? fmt::format(" in clusters of {}", s.team / s.workgroup) : "", s.unroll, s.lanes);
+  return fmt::format("{}{} thread{}{}{}, {} x {} elements to each",
+                     s.team < s.workgroup ? fmt::format("{} of ", s.team) : "", s.workgroup,
+                     s.workgroup == 1 ? "" : "s",
+                     s.team > s.workgroup ? fmt::format(" in clusters of {}", s.team / s.workgroup) : "",
+                     s.columns > 0 ? fmt::format(", {} columns", s.columns) : "", s.unroll, s.lanes);
 }
 
 std::variant<Candidate, Refusal> candidate(const Graph& graph, const Group& group, Options options,

@@ -394,12 +394,12 @@ class GpuPrediction {
   // beside them in their sectors too where rows do not begin at sectors. How many times as much as
   // the tile.
   double of_narrow_tile(NodeId node, bool stored) const {
-    constexpr double kNarrow = 64, kBurst = 8;  // bytes
+    constexpr double kNarrow = 64, kBurst = 8, kTorn = 48;  // bytes
     const double size = size_of(graph_.at(node).dtype), width = s_.columns * size;
     if (!rows() || s_.columns == 0) return 1;
     const double tile = stored ? std::max<double>(width, kSector) : width;
     const bool whole = std::fmod(along_columns() * size, kSector) == 0;
-    if (whole) return width < kNarrow ? (tile + kBurst) / width : 1;
+    if (whole) return width >= kNarrow ? 1 : (tile + (stored && width < kSector ? kTorn : kBurst)) / width;
     return (tile + (stored ? kStoredBeside : kReadBeside)) / width;
   }
 

@@ -43,13 +43,14 @@ struct Target {
 struct Tuning {
   int lanes = 0, unroll = 0;  // elements of a thread at a time, and times; on a CPU those of a vector loop
   int threads = 0;            // of a workgroup
-  // Workgroups to a row; of columns, times as many side by side; of stencils, to a multiprocessor.
+  // Workgroups to a row or a tile of columns; of stencils, to a multiprocessor.
   int cluster = 0;
   // Lanes along a kept axis where the family has them along a reduced one; a stencil's columns
   // apart where it has them side by side, and the other way round.
   bool turned = false;
   bool rings = false;  // of what is in memory, where caches would serve its neighbours
-  // On a CPU, of one iteration: elements of the vector axis, of a tile the rows and columns.
+  // On a CPU, of one iteration: elements of the vector axis, of a tile the rows and columns. On a
+  // GPU the columns of a tile.
   int64_t tile = 0;
   // The other way than the family has it: rows split over the grid, or each done as a whole; all
   // axes as one, or loops over the last alone. On a GPU `merged` keeps a short axis among the

@@ -17,9 +17,13 @@ std::vector<Tuning> propose_row(const Schedule& first, const Target& target) {
   if (first.team <= 2 * kWarp)
     for (const int threads : {first.team / 2, first.team / 4, first.team / 8})
       if (threads >= 1) tunings.push_back({.unroll = first.held ? 0 : 2 * first.unroll, .threads = threads});
-  // Tiles of columns have no clusters: `cluster` makes them as many times wider.
   if (first.columns > 0) {
-    for (const int threads : {512, kMostThreads}) tunings.push_back({.threads = threads, .cluster = 2});
+    for (const int threads : {512, kMostThreads}) tunings.push_back({.threads = threads, .tile = 2 * first.columns});
+    // As many threads in larger or smaller workgroups; and half or twice as many columns.
+    for (const int threads : {256, 512, kMostThreads})
+      for (const int wider : {1, 2, 4})
+        if (const int all = first.team * wider / 2; target.clusters && all > threads && all <= kMostCluster * threads)
+          tunings.push_back({.threads = threads, .cluster = all / threads, .tile = first.columns * wider / 2});
   } else if (target.clusters && first.team >= 256) {
     for (const int workgroups : {1, 2, 4, 8})
       for (const int threads : {256, 512}) tunings.push_back({.threads = threads, .cluster = workgroups});

@@ -11,6 +11,7 @@ namespace smelt::schedule {
 constexpr int kWarp = 32;
 constexpr int kWorkgroup = 256;
 constexpr int kMostThreads = 1024;  // of a workgroup
+constexpr int kMostCluster = 8;     // workgroups that every GPU with clusters takes
 // Bytes of a row that one thread holds at most: enough accesses under way, and registers left to
 // compute with.
 constexpr int64_t kMostBytesPerThread = 128;

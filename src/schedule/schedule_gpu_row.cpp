@@ -9,7 +9,6 @@
 namespace smelt::schedule {
 namespace {
 
-constexpr int kMostCluster = 8;  // workgroups that every GPU with clusters takes
 constexpr int64_t kRereadBytes = 64 << 10;
 constexpr int64_t kLongRow = 8192;
 // Rows of scans that are worth several workgroups.

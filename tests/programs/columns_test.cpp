@@ -93,6 +93,22 @@ TEST(Columns, TallOnesInParts) {
   }
 }
 
+// Columns of which the workgroups of a cluster hold the rows between passes: even and odd rows,
+// tiles cut short, clusters of 2, 4 and 8 workgroups, bytes and positions that they hand over.
+TEST(Columns, TallOnesThatWorkgroupsShare) {
+  NEEDS_LLVM();
+  for (const Dims& d : {Dims{1, 5000, 70}, Dims{1, 8192, 32}, Dims{2, 1100, 131}, Dims{3, 770, 33}}) {
+    SCOPED_TRACE(text(d));
+    const Tensor x = columns(d, DType::F32), h = columns(d, DType::BF16), n = noise(DType::I8, d, 7);
+    EXPECT_TRUE(right(text(d) + "return softmax(x, axis=1)\n", {x}));
+    EXPECT_TRUE(right(
+        text(d) + "m = max(x, axis=1, keepdims=True)\nreturn x - m, m, argmax(x, axis=1), min(x - m, axis=1)\n", {x}));
+    EXPECT_TRUE(right(text(d) + "a = any(x > 2, axis=1, keepdims=True)\nreturn where(a, x, -x), a\n", {x}));
+    EXPECT_TRUE(right(text(d, DType::BF16) + "return layernorm(f32(x), axis=1)\n", {h}));
+    EXPECT_TRUE(right(text(d, DType::I8) + "return x - min(x, axis=1, keepdims=True), std(f32(x), axis=1)\n", {n}));
+  }
+}
+
 TEST(Columns, SizesThatAreSymbols) {
   NEEDS_LLVM();
   std::vector<std::vector<TensorView>> calls;

@@ -229,6 +229,30 @@ TEST(Candidates, ChainsOfNormsAreHeldInRegisters) {
             predict(p.graph, p.plan.groups[0], schedule_of(p), p.options).us);
 }
 
+// Columns that one workgroup would hold in tiles narrower than half a line are shared by a cluster;
+// where only results are stored, they are read in parts instead.
+TEST(Candidates, TallColumnsAreSharedByWorkgroups) {
+  struct Expected {
+    const char *type, *value;
+    Strategy strategy;
+    int columns, team, workgroup;
+  };
+  for (const Expected& e : {
+           Expected{"f32[4096, 8192]", "softmax(x, axis=0)", Strategy::Row, 32, 4096, 512},
+           Expected{"f32[8192, 8192]", "softmax(x, axis=0)", Strategy::Row, 16, 4096, 512},
+           Expected{"f32[1024, 8192]", "softmax(x, axis=0)", Strategy::Row, 16, 512, 512},
+           Expected{"f32[770, 7777]", "softmax(x, axis=0)", Strategy::Row, 32, 1024, 512},
+           Expected{"f32[4096, 8192]", "i8(x / max(x, axis=0))", Strategy::Row, 32, 4096, 512},
+           Expected{"f32[4096, 8192]", "std(x, axis=0)", Strategy::Split, 128, 512, 512},
+       }) {
+    const Schedule s = schedule_of(planned(std::string("input x: ") + e.type + "\nreturn " + e.value));
+    EXPECT_EQ(s.strategy, e.strategy) << e.type << " " << e.value;
+    EXPECT_EQ(s.columns, e.columns) << e.type << " " << e.value;
+    EXPECT_EQ(s.team, e.team) << e.type << " " << e.value;
+    EXPECT_EQ(s.workgroup, e.workgroup) << e.type << " " << e.value;
+  }
+}
+
 // A tile of columns is joined by the warps of its workgroup: there is at least one.
 TEST(Candidates, TilesOfColumnsHaveAWarp) {
   for (const int threads : {0, 8, 16, 32, 64})
@@ -273,9 +297,9 @@ const Family kFamilies[] = {
       "row, 256 threads, 8 x 4 elements to each: 74 us, memory", "...",
       "row, 128 threads, 1 x 1 elements to each: 183 us, latency"}},
     {"input x: f32[64, 200, 1024]\nreturn softmax(x, axis=1)",
-     {"row, 256 threads, 7 x 4 elements to each: 33 us, memory",
+     {"row, 256 threads, 32 columns, 7 x 4 elements to each: 33 us, memory",
       "column, 32 of 128 threads, 16 x 1 elements to each: 33 us, memory",
-      "row, 512 threads, 4 x 4 elements to each: 33 us, memory", "...",
+      "row, 512 threads, 32 columns, 4 x 4 elements to each: 33 us, memory", "...",
       "column, 32 of 128 threads, 1 x 1 elements to each: 276 us, latency"}},
     {"input x: f32[64, 100, 1024]\nreturn sum(x, axis=1)",
      {"column, 32 of 128 threads, 16 x 1 elements to each: 12 us, memory",
@@ -283,10 +307,10 @@ const Family kFamilies[] = {
       "column, 32 of 128 threads, 8 x 1 elements to each: 13 us, latency",
       "column, 32 of 128 threads, 1 x 1 elements to each: 61 us, latency"}},
     {"input x: f32[200000, 100]\nreturn sum(x, axis=0)",
-     {"split, 512 threads, 8 x 4 elements to each: 28 us, memory",
-      "split, 128 threads, 8 x 4 elements to each: 28 us, memory",
-      "split, 256 threads, 8 x 4 elements to each: 28 us, memory", "...",
-      "split, 128 threads, 1 x 1 elements to each: 49 us, latency"}},
+     {"split, 512 threads, 128 columns, 8 x 4 elements to each: 28 us, memory",
+      "split, 128 threads, 128 columns, 8 x 4 elements to each: 28 us, memory",
+      "split, 256 threads, 128 columns, 8 x 4 elements to each: 28 us, memory", "...",
+      "split, 128 threads, 32 columns, 1 x 1 elements to each: 49 us, latency"}},
     {"input x: f32[200000, 100]\nreturn cumsum(x, axis=0)",
      {"split, 32 of 128 threads, 16 x 2 elements to each: 69 us, memory",
       "split, 32 of 128 threads, 2 x 2 elements to each: 69 us, memory",
