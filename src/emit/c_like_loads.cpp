@@ -84,8 +84,11 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
     line("const {} i = i0;", index_type());
     line("const int n = u * {}; (void)n;", vector_.lanes);
     const std::string inside = e.mask == kNoExpr ? "" : value(e.mask);
-    line("ld{}[u] = {};", id,
-         inside.empty() ? element(e.access) : fmt::format("{} ? {} : ({})0", inside, element(e.access), type));
+    const std::string_view helper = name_of(early.cached);
+    const std::string read = helper.empty() ? element(e.access)
+                                            : fmt::format("{}<{}, 1>({} + {}).at[0]", used_(std::string(helper)), type,
+                                                          p.base, integer(p.offset));
+    line("ld{}[u] = {};", id, inside.empty() ? read : fmt::format("{} ? {} : ({})0", inside, read, type));
   }
 }
 

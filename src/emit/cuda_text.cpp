@@ -76,10 +76,12 @@ namespace {
 // A load of a group that stays where it is in the program.
 std::string group_load(std::string_view name, std::string_view cached, std::string_view what) {
   return fmt::format(
-      R"(// 8 or 16 bytes {2}.
+      R"(// 4, 8 or 16 bytes {2}.
 template <class T, int N> SMELT_INLINE Vec<T, N> {0}(const T* p) {{
   union {{ Vec<T, N> all; unsigned at[sizeof(T) * N / 4]; }} word;
-  if constexpr (sizeof(T) * N == 8)
+  if constexpr (sizeof(T) * N == 4)
+    asm volatile("ld.global{1}.u32 %0, [%1];" : "=r"(word.at[0]) : "l"(p));
+  else if constexpr (sizeof(T) * N == 8)
     asm volatile("ld.global{1}.v2.u32 {{%0, %1}}, [%2];" : "=r"(word.at[0]), "=r"(word.at[1]) : "l"(p));
   else
     asm volatile("ld.global{1}.v4.u32 {{%0, %1, %2, %3}}, [%4];"

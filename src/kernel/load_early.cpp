@@ -298,17 +298,25 @@ class EarlyLoads {
       const bool stays = !serial_.empty() && !found_.offsets.of(id).mentions(serial_.back());
       if (early.step > 0 && !access.scratch && places_.empty() && !stays) early.cached = cached(id, vector);
       if (early.step == 0) early.from = from_lane(id, made, vector);
+      const int bytes = size_of(kernel_.dtype_of(access));
+      if (vector.shape.lanes == 1 && passes(access) && bytes >= 4) early.cached = Cached::Passing;
       early.shared = early.step == 0 && !early.from && lanes_read_one(id, vector);
       made.push_back(early);
     }
     return made;
   }
 
+  bool passes(const Access& access) const {
+    return !access.scratch && kernel_.params[static_cast<size_t>(access.array)].passes;
+  }
+
   // What warps read for their matrix units: rows again and again, which are fast from the L1 cache
   // if the columns leave it to them. Where a lane takes more than one access, the second one is for
   // what the first one has brought there.
   Cached cached(ExprId id, const Vector& vector) const {
-    const int bytes = vector.shape.lanes * size_of(kernel_.dtype_of(kernel_.at(id).get<Load>().access));
+    const Access& access = kernel_.at(id).get<Load>().access;
+    const int bytes = vector.shape.lanes * size_of(kernel_.dtype_of(access));
+    if (passes(access) && (bytes == 8 || bytes == 16)) return Cached::Passing;
     if (of_warps_) {
       const bool once = found_.offsets.of(id).mentions(phase_.body.front().get<Loop>().var);
       if (once && (bytes == 8 || bytes == 16)) return Cached::Passing;

@@ -255,7 +255,10 @@ IntExpr streams(const IntExpr& written, const IntExpr& moved, int64_t cache_byte
 
 void Lowering::finish() {
   IntExpr written = 0, moved = 0;
-  for (const Param& p : kernel_.params) {
+  for (Param& p : kernel_.params) {
+    p.passes = p.kind == ParamKind::Input &&
+               std::count(schedule_.passing.begin(), schedule_.passing.end(), p.value) > 0 &&
+               std::binary_search(group_.alone.begin(), group_.alone.end(), p.value);
     if (p.kind == ParamKind::Output && p.value >= 0) written = written + count(p.dims) * size_of(p.dtype);
     if (p.kind == ParamKind::Output || p.kind == ParamKind::Input) moved = moved + count(p.dims) * size_of(p.dtype);
   }

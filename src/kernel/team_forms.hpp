@@ -47,7 +47,7 @@ struct FromLane {
 enum class Cached : uint8_t {
   Usual,
   Lasting,   // 16 bytes that the L2 cache evicts last: docs/decisions/007
-  Passing,   // 8 or 16 that the L1 cache does not keep
+  Passing,   // 8 or 16 that the L1 cache does not keep; single elements too, of 4 or 8
   Repeated,  // 16 that other workgroups read too, where what passes leaves them in the L1 cache
 };
 std::string_view name_of(Cached cached);  // "" for the usual one

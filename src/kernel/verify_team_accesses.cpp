@@ -256,7 +256,9 @@ class AccessVerifier {
     if (early.shared)
       need(lanes > 1 && early.step == 0 && !early.from && vector.lanes.are_one(offset), id, loop,
            "read once for {} lanes, which read several elements", lanes);
-    if (early.step == 0) return;
+    if (early.step == 0)
+      return need(early.cached == Cached::Usual || (early.cached == Cached::Passing && lanes == 1 && !early.from), id,
+                  loop, "made for the caches as a group, which its {} lanes are not", lanes);
     need(lanes > 1 && std::abs(early.step) == 1 && vector.lanes.are_neighbours(offset, early.step), id, loop,
          "one access for {} lanes that are no neighbours from a multiple on", lanes);
     if (!load.access.scratch) return aligned(id, load.access, lanes, loop);

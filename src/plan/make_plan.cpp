@@ -16,8 +16,10 @@
 #include "plan/two_kernels.hpp"
 #include "schedule/candidates.hpp"
 #include "schedule/chain.hpp"
+#include "schedule/cost_parts.hpp"
 #include "schedule/moments.hpp"
 #include "schedule/operations.hpp"
+#include "schedule/target_facts.hpp"
 
 namespace smelt::plan {
 namespace {
@@ -35,6 +37,7 @@ class Planner {
       merge_products();
     Plan plan;
     plan.groups = ordered_groups();
+    find_inputs_alone(plan.groups);
     explain(parts_, kept_, plan);
     count_bytes(parts_.graph(), parts_.edges(), parts_.options().sizes, plan);
     plan.steps = parts_.steps();
@@ -42,6 +45,23 @@ class Planner {
   }
 
  private:
+  bool leaves_cache(NodeId id) const {
+    const schedule::Options& options = parts_.options();
+    return schedule::array_bytes(parts_.graph(), options.sizes, id) >
+           2 * static_cast<double>(schedule::facts_of(options.target).cache_bytes_total);
+  }
+
+  void find_inputs_alone(std::vector<FusionGroup>& groups) const {
+    if (!parts_.options().target.gpu) return;
+    std::map<NodeId, int> readers;
+    for (const FusionGroup& group : groups)
+      for (const NodeId id : group.inputs) ++readers[id];
+    for (FusionGroup& group : groups)
+      for (const NodeId id : group.inputs)
+        if (parts_.graph().at(id).kind == NodeKind::Input && (readers.at(id) == 1 || leaves_cache(id)))
+          group.alone.push_back(id);
+  }
+
   // What a product multiplies is never stored.
   void merge_products() {
     for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {

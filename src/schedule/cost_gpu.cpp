@@ -31,6 +31,9 @@ constexpr double kStartUs = 0.08;
 // What a register that a thread lacks adds; and what a multiprocessor lacks of enough warps.
 constexpr double kSpilled = 0.02, kComputing = 0.22, kComputingInParts = 0.02;
 constexpr double kRampUs = 4, kRampsUp = 10;
+// How many times as long memory takes where workgroups share columns, whose rows are far apart: 1.0
+// to 1.5 of 20 kernels on an H200, most where rows are odd.
+constexpr double kSharedColumns = 1.1, kSharedOddColumns = 1.25;
 // Bytes beside a narrow tile of columns, on the average: of what is read, neighbours find most in
 // the shared cache. Fitted to 60 kernels on an H100, whose tiles have 8 to 128 columns: 32 bytes of
 // softmax over the first axis of odd rows took 2.3 times as long as their bytes.
@@ -66,6 +69,7 @@ class GpuPrediction {
  private:
   void combine() {
     cost_.memory_us *= kMemoryTime;
+    if (s_.columns > 0 && cluster_ > 1) cost_.memory_us *= lanes_ == 1 ? kSharedOddColumns : kSharedColumns;
     cost_.latency_us = std::max(cost_.latency_us, workgroups_ / facts_.processors * kStartUs);
     const double spills = 1 + kSpilled * spilled_;
     for (double* us : {&cost_.cache_us, &cost_.on_chip_us, &cost_.issue_us, &cost_.latency_us}) *us *= spills;

@@ -69,8 +69,9 @@ struct Options {
 struct Group {
   std::vector<NodeId>
       nodes;  // ascending; what the kernel computes (views and constants that it folds in are not listed)
-  std::vector<NodeId> outputs;  // of these, the values that it stores: graph outputs and what other groups read
-  std::vector<NodeId> inputs;   // values that it reads from memory: graph inputs and outputs of other groups
+  std::vector<NodeId> outputs;     // of these, the values that it stores: graph outputs and what other groups read
+  std::vector<NodeId> inputs;      // values that it reads from memory: graph inputs and outputs of other groups
+  std::vector<NodeId> alone = {};  // of these, ascending, graph inputs that no other group of a plan finds in a cache
 };
 
 // How a group runs.

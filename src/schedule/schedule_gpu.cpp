@@ -8,7 +8,9 @@
 #include <map>
 #include <set>
 
+#include "schedule/cost_parts.hpp"
 #include "schedule/schedule_gpu.hpp"
+#include "schedule/target_facts.hpp"
 
 namespace smelt::schedule {
 
@@ -415,14 +417,51 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
   return std::holds_alternative<Schedule>(better) ? std::move(better) : std::move(made);
 }
 
+// Arrays that a kernel reads once and stores next to nothing for. What is under way in the L2 cache
+// then leaves it before what others have written, and that need not go to memory meanwhile. On an
+// H200 whose L2 cache is full of what was written, a sum of 67 MB takes 21 us in place of 24, one
+// of 134 MB 38 in place of 42; of 1 GB, which drives all of that out anyway, 263 in place of 250.
+std::vector<NodeId> passing_arrays(const Graph& graph, const Schedule& s, const Options& options) {
+  // Lines that rows share are read twice: those of rows that lie in the cache meanwhile alone.
+  constexpr double kCaches = 3.5, kCachesOfOddRows = 2, kFarFewer = 8;
+  constexpr int kLine = 128, kSector = 32;  // bytes
+  const Domain& domain = s.domain;
+  const bool reduces = s.strategy == Strategy::Row || s.strategy == Strategy::Split || s.strategy == Strategy::Column;
+  if (options.target.plain || !reduces || !domain.scans.empty() || (passes_of(domain) > 1 && !s.held)) return {};
+  // Neighbouring threads have the rest of a line by other accesses.
+  const int side_by_side = s.columns > 0 ? s.columns : s.team * s.lanes;
+  const auto kept = static_cast<double>(domain.estimate(false));
+  const double points = kept * static_cast<double>(domain.estimate(true));
+  double read = 0, stored = 0;
+  for (const Output& output : domain.outputs) {
+    if (!output.per_row) return {};
+    stored += kept * size_of(graph.at(output.node).dtype);
+  }
+  std::map<NodeId, int> times;
+  for (const Read& r : domain.reads)
+    if (times[r.node]++ == 0) read += array_bytes(graph, options.sizes, r.node);
+  const auto cache = static_cast<double>(facts_of(options.target).cache_bytes_total);
+  const int last = last_axis(domain, s.columns == 0);
+  const int64_t row = last < 0 ? 1 : domain.axes[static_cast<size_t>(last)].estimate;
+  if (stored * kFarFewer > read) return {};
+  std::vector<NodeId> passing;
+  for (const auto& [node, count] : times)
+    if (const int bytes = size_of(graph.at(node).dtype);
+        count == 1 && side_by_side * bytes >= kLine && array_bytes(graph, options.sizes, node) >= points * bytes &&
+        read <= cache * (row * bytes % kSector == 0 ? kCaches : kCachesOfOddRows))
+      passing.push_back(node);
+  return passing;
+}
+
 }  // namespace
 
 std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const Group& group,
                                              const Options& options) {
   auto made = any_schedule(graph, std::move(domain), group, options);
-  const Schedule* schedule = std::get_if<Schedule>(&made);
+  Schedule* schedule = std::get_if<Schedule>(&made);
   if (schedule && !schedule->blocking)
     if (auto refusal = loses_blocks(graph, group, options)) return *refusal;
+  if (schedule) schedule->passing = passing_arrays(graph, *schedule, options);
   return made;
 }
 

@@ -42,6 +42,7 @@ constexpr int64_t kTallTile = 128;
 // What is held of a column and stored along it, in bytes an element: the widest, and the narrowest.
 struct ColumnBytes {
   int held, widest, narrowest;
+  bool stored = false;
 };
 
 // Rows that a cluster shares, so that a tile is as wide as a line though its columns are tall;
@@ -50,7 +51,7 @@ struct ColumnBytes {
 // odd rows 82 in tiles of 64 bytes, and 58.
 std::optional<ColumnTile> shared_tile(int64_t height, int64_t width, int lanes, const ColumnBytes& bytes) {
   constexpr int64_t kHalfLine = 2 * kSectorBytes, kRegister = 4;
-  const bool odd = width * bytes.held % kHalfLine != 0;
+  const bool odd = bytes.stored && width * bytes.held % kHalfLine != 0;
   const int64_t most = kMostBytesPerThread / (lanes * std::max<int64_t>(kRegister, bytes.held));
   ColumnTile tile{lanes, std::max<int64_t>(1, kLineBytes / (lanes * bytes.widest)), 1, 0};
   tile.rows = std::max<int64_t>(lanes, power_of_two_from(steps_of(height, most)));
@@ -62,6 +63,9 @@ std::optional<ColumnTile> shared_tile(int64_t height, int64_t width, int lanes, 
   const auto places = [&](int64_t row) { return steps_of(width, row * lanes) * row; };
   // One workgroup has room enough for half a line of even rows.
   if (!odd && may_halve() && threads() / 2 <= kColumnThreads) return std::nullopt;
+  // Parts of lines of odd rows cost more than another kernel: batch norm of 14821 x 1979 elements
+  // takes 148 us in one, 108 in two.
+  if (odd && threads() > kMostCluster * kMostThreads) return std::nullopt;
   while (may_halve() && (threads() > kMostCluster * (odd ? kMostThreads : kColumnThreads) ||
                          10 * places(tile.row) > 11 * places(tile.row / 2)))
     tile.row /= 2;
@@ -149,8 +153,40 @@ ColumnBytes bytes_of_columns(const Graph& graph, const Domain& domain, int held)
     if (output.per_row) continue;
     const int stored = size_of(graph.at(output.node).dtype);
     bytes.widest = std::max(bytes.widest, stored), bytes.narrowest = std::min(bytes.narrowest, stored);
+    bytes.stored = true;
   }
   return bytes;
+}
+
+// What is read for these values, but not through a reduction.
+std::set<NodeId> read_for(const Graph& graph, const Domain& domain, std::vector<NodeId> below) {
+  const auto is_read = [&](NodeId id) {
+    return std::any_of(domain.reads.begin(), domain.reads.end(), [&](const Read& r) { return r.node == id; });
+  };
+  std::set<NodeId> seen, read;
+  while (!below.empty()) {
+    const NodeId id = below.back();
+    below.pop_back();
+    const Node& node = graph.at(id);
+    if (!seen.insert(id).second) continue;
+    if (is_read(id))
+      read.insert(id);
+    else if (node.kind != NodeKind::Reduce || node.local)
+      below.insert(below.end(), node.args.begin(), node.args.end());
+  }
+  return read;
+}
+
+// Whether a later pass needs an array that an earlier one has reduced. As with `q * sum(k,
+// axis=0)`, workgroups would wait for each other for nothing.
+bool reads_again(const Graph& graph, const Domain& domain) {
+  std::map<NodeId, std::set<int>> passes;
+  for (const Reduction& r : domain.reductions)
+    for (const NodeId id : read_for(graph, domain, graph.at(r.node).args)) passes[id].insert(r.level);
+  for (const Output& o : domain.outputs)
+    for (const NodeId id : read_for(graph, domain, {o.base}))
+      if (const auto reduced = passes.find(id); reduced != passes.end()) reduced->second.insert(o.level);
+  return std::any_of(passes.begin(), passes.end(), [](const auto& array) { return array.second.size() > 1; });
 }
 
 bool has_constant_rows(const Domain& domain) {
@@ -198,7 +234,7 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
   if (one_pass && finds_positions(graph, domain)) return std::nullopt;
   const int bytes = held_bytes(graph, domain);
   std::optional<ColumnTile> tile;
-  if (!one_pass && options.target.clusters)
+  if (!one_pass && options.target.clusters && reads_again(graph, domain))
     tile = shared_tile(height, columns.estimate, lanes, bytes_of_columns(graph, domain, bytes));
   if (!tile)
     tile = one_pass ? passing_tile(height, width, columns.estimate, lanes, w.largest, options.target)

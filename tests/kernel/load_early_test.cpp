@@ -170,7 +170,10 @@ TEST(VerifyTeams, EarlyLoadsThatAreNotSo) {
   EXPECT_TRUE(says(x.fault_of(loop, [](A& a) { a.blocks[0].early[1].step = 1; }), "no neighbours from a multiple on"));
   EXPECT_TRUE(says(x.fault_of(loop, [](A& a) { a.blocks[0].early[0].step = -1; }), "no neighbours from a multiple on"));
   EXPECT_TRUE(says(x.fault_of(loop, [](A& a) { a.blocks[0].early[1].from->distance = 2; }), "2 elements further"));
-  EXPECT_TRUE(says(x.fault_of(loop, [](A& a) { a.blocks[0].early[0].step = 0; }), "a group that is not loaded early"));
+  EXPECT_TRUE(
+      says(x.fault_of(loop, [](A& a) { a.blocks[0].early[0].step = 0, a.blocks[0].early[0].cached = Cached::Usual; }),
+           "a group that is not loaded early"));
+  EXPECT_TRUE(says(x.fault_of(loop, [](A& a) { a.blocks[0].early[0].step = 0; }), "which its 4 lanes are not"));
   x.s.kernel.phases[0].variants[0].alignment[0] = 4;
   EXPECT_TRUE(says(fault(x.s.kernel), "16 bytes at once from an address that is a multiple of 4"));
 }

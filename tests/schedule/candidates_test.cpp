@@ -244,6 +244,7 @@ TEST(Candidates, TallColumnsAreSharedByWorkgroups) {
            Expected{"f32[770, 7777]", "softmax(x, axis=0)", Strategy::Row, 32, 1024, 512},
            Expected{"f32[4096, 8192]", "i8(x / max(x, axis=0))", Strategy::Row, 32, 4096, 512},
            Expected{"f32[4096, 8192]", "std(x, axis=0)", Strategy::Split, 128, 512, 512},
+           Expected{"f32[770, 7777]", "max(x - max(x, axis=0) * 2, axis=0)", Strategy::Row, 16, 512, 512},
        }) {
     const Schedule s = schedule_of(planned(std::string("input x: ") + e.type + "\nreturn " + e.value));
     EXPECT_EQ(s.strategy, e.strategy) << e.type << " " << e.value;
@@ -251,6 +252,39 @@ TEST(Candidates, TallColumnsAreSharedByWorkgroups) {
     EXPECT_EQ(s.team, e.team) << e.type << " " << e.value;
     EXPECT_EQ(s.workgroup, e.workgroup) << e.type << " " << e.value;
   }
+}
+
+// Workgroups do not wait for each other where a later pass reads other arrays.
+TEST(Candidates, ColumnsAreSharedForWhatIsReadAgain) {
+  const char* inputs = "input q: bf16[16, 2048, 64]\ninput k: bf16[16, 2048, 64]\n";
+  const Planned other = planned(std::string(inputs) + "return f32(q) * sum(f32(k), axis=1, keepdims=True)");
+  for (const plan::FusionGroup& group : other.plan.groups) EXPECT_LE(group.schedule->team, group.schedule->workgroup);
+  const Planned same = planned(std::string(inputs) + "return f32(k) * sum(f32(k), axis=1, keepdims=True)");
+  ASSERT_EQ(same.plan.groups.size(), 1U);
+  EXPECT_GT(same.plan.groups[0].schedule->team, same.plan.groups[0].schedule->workgroup);
+}
+
+// What is read once, where little is stored, need not stay in the L1 cache.
+TEST(Candidates, ArraysThatPassTheFirstLevelCache) {
+  const auto passing = [](const std::string& program, size_t group) {
+    const Planned p = planned(program);
+    const plan::FusionGroup& of = p.plan.groups.at(group);
+    return of.schedule->passing.size() == 1 && of.alone == of.schedule->passing;
+  };
+  EXPECT_TRUE(passing("input x: f32[33554432]\nreturn sum(x)", 0));
+  EXPECT_TRUE(passing("input x: bf16[131072, 256]\nreturn sum(f32(x), axis=0)", 0));
+  EXPECT_TRUE(passing("input x: f32[4096, 8192]\nreturn max(x, axis=1)", 0));
+  EXPECT_FALSE(passing("input x: f32[4096, 8192]\nreturn softmax(x)", 0)) << "it is stored too";
+  EXPECT_FALSE(passing("input x: f32[268435456]\nreturn sum(x)", 0)) << "more than the L2 cache holds";
+  EXPECT_FALSE(passing("input x: f32[3917, 9851]\nreturn min(x, axis=0)", 0)) << "tiles share lines of odd rows";
+  EXPECT_FALSE(passing("input x: f32[8388608]\nreturn x / sqrt(sum(x * x))", 0)) << "the next kernel finds it there";
+  EXPECT_TRUE(passing("input x: f32[33554432]\nreturn x / sqrt(sum(x * x))", 0));
+  EXPECT_FALSE(passing("input x: f32[3000000, 8]\nreturn sum(x, axis=1)", 0)) << "threads share lines";
+  EXPECT_FALSE(
+      passing("input x: f32[2000, 16]\ninput y: f32[2000, 16]\n"
+              "d = x[:, None] - y\nreturn min(sum(d * d, axis=-1), axis=1)",
+              0))
+      << "rows are read again and again";
 }
 
 // A tile of columns is joined by the warps of its workgroup: there is at least one.
