@@ -369,12 +369,14 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   return s;
 }
 
-// Threads of a team that join what they have are a power of two; those of a tuning that is meant
-// for tiles of products may be any number.
+// Threads of a team that join what they have are a power of two, and so are columns of a tile and
+// workgroups of a cluster; those of a tuning that is meant for tiles of products may be any number.
 Options for_teams(const Options& options) {
   Options even = options;
-  if (even.tuning.threads > 0)
-    even.tuning.threads = static_cast<int>(std::bit_floor(static_cast<unsigned>(even.tuning.threads)));
+  Tuning& t = even.tuning;
+  t.threads = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(0, t.threads))));
+  t.tile = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(0, t.tile))));
+  t.cluster = std::min(kMostCluster, static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(0, t.cluster)))));
   return even;
 }
 

@@ -254,6 +254,20 @@ TEST(Candidates, TallColumnsAreSharedByWorkgroups) {
   }
 }
 
+// Threads, columns and workgroups of a tuning that is meant for tiles of products become powers of
+// two.
+TEST(Candidates, TuningsOfOtherFamilies) {
+  const Planned p = planned("input x: f32[4096, 8192]\nreturn softmax(x, axis=0)");
+  schedule::Options options = p.options;
+  options.tuning = {.threads = 768, .cluster = 12, .tile = 24};
+  const auto made = make_schedule(p.graph, p.plan.groups[0], options);
+  ASSERT_TRUE(std::holds_alternative<Schedule>(made));
+  const auto& s = std::get<Schedule>(made);
+  EXPECT_EQ(s.columns, 16);
+  EXPECT_EQ(s.workgroup, 512);
+  EXPECT_EQ(s.team, 8 * s.workgroup);
+}
+
 // Workgroups do not wait for each other where a later pass reads other arrays.
 TEST(Candidates, ColumnsAreSharedForWhatIsReadAgain) {
   const char* inputs = "input q: bf16[16, 2048, 64]\ninput k: bf16[16, 2048, 64]\n";
