@@ -242,7 +242,7 @@ class CpuPrediction {
         (stored && along_rows() ? torn_bytes_ : line_bytes_) += times * (stored ? 2 : 1) * kCacheLine;
       const DType dtype = graph_.at(node).dtype;
       if (dtype == DType::BF16 || dtype == DType::F16)
-        instructions_ += times * facts_.costs->of(dtype == DType::BF16 ? Fact::Bf16 : Fact::F16) / width();
+        instructions_ += times * facts_.costs.numbers->of(dtype == DType::BF16 ? Fact::Bf16 : Fact::F16) / width();
       moved[node] += times * size_of(dtype);
     };
     for (const Read& read : s_.domain.reads)
@@ -301,7 +301,7 @@ class CpuPrediction {
 
   void find_issue() {
     const double operations =
-        s_.stencil ? operations_of(graph_, group_.nodes, options_.sizes, *facts_.costs) * s_.stencil->repeated
+        s_.stencil ? operations_of(graph_, group_.nodes, options_.sizes, facts_.costs) * s_.stencil->repeated
                    : all_operations() / spread_windows();
     instructions_ += operations * executed_ / points() / width() + begun_ * passes_ * kBegin;
     const auto accumulators = static_cast<double>(s_.domain.reductions.size() + s_.domain.scans.size());
@@ -327,7 +327,7 @@ class CpuPrediction {
   // Cheap operations are done again in passes that need them, others are kept where a row fits.
   // Divisions that take longer than all the rest are counted beside it.
   double all_operations() {
-    const Work work = work_behind(graph_, group_, options_.sizes, *facts_.costs);
+    const Work work = work_behind(graph_, group_, options_.sizes, facts_.costs);
     const double again = 1 + 0.5 * (passes_ - 1);
     const double row = static_cast<double>(std::max<int64_t>(1, s_.domain.estimate(true))) * sizeof(float);
     const bool keeps = row * std::max(1.0, static_cast<double>(s_.tile)) <= static_cast<double>(s_.keep_bytes);
@@ -344,7 +344,7 @@ class CpuPrediction {
     if (s_.domain.outputs.size() > group_.outputs.size())
       for (const NodeId id : group_.nodes)
         if (graph_.at(id).kind == NodeKind::Concat)
-          operations += operations_of(graph_, {id}, options_.sizes, *facts_.costs);
+          operations += operations_of(graph_, {id}, options_.sizes, facts_.costs);
     return operations;
   }
 
@@ -355,7 +355,7 @@ class CpuPrediction {
     for (const Scan& scan : s_.domain.scans) {
       const ReduceKind kind = graph_.at(scan.node).reduce;
       const double cost =
-          facts_.costs->of(kind == ReduceKind::Max || kind == ReduceKind::Min ? Fact::ScanExtreme : Fact::Scan);
+          facts_.costs.numbers->of(kind == ReduceKind::Max || kind == ReduceKind::Min ? Fact::ScanExtreme : Fact::Scan);
       sum += points() * std::max(0.0, cost - 1);
     }
     return sum;

@@ -17,11 +17,15 @@ namespace {
 
 // Instructions around the operations of one step of a thread, and around one access.
 constexpr double kStepOperations = 8, kAccessOperations = 2;
+// That threads of a team take to join a word with another's, and a warp's with those of others.
+constexpr double kShuffleOperations = 5.5, kMeetOperations = 27;
 // Rows by which stencils read ahead.
 constexpr double kRowsAhead = 3;
 // Finding the place of an element in axes that were merged takes a division an axis.
 constexpr double kDivision = 10;
 constexpr int kBaseRegisters = 20, kAddressableRegisters = 255;
+// Kernels that should need more seldom do with what they have.
+constexpr double kSafeRegisters = 192;
 // Rows that a thread of a split column reads at once.
 constexpr double kRowsAtOnce = 4;
 // Fitted to the times of 2,800 candidates for 370 kernels on an H200, from 4 us to 4 ms: the time
@@ -30,7 +34,7 @@ constexpr double kRowsAtOnce = 4;
 constexpr double kStartUs = 0.08;
 // What a register that a thread lacks adds; and what a multiprocessor lacks of enough warps.
 constexpr double kSpilled = 0.02, kComputing = 0.22, kComputingInParts = 0.02;
-constexpr double kRampUs = 4, kRampsUp = 10;
+constexpr double kRampUs = 4, kRampsUp = 10, kSeenLatency = 0.1;
 // How many times as long memory takes where workgroups share columns, whose rows are far apart: 1.0
 // to 1.5 of 20 kernels on an H200, most where rows are odd.
 constexpr double kSharedColumns = 1.1, kSharedOddColumns = 1.25;
@@ -73,7 +77,7 @@ class GpuPrediction {
     cost_.latency_us = std::max(cost_.latency_us, workgroups_ / facts_.processors * kStartUs);
     const double spills = 1 + kSpilled * spilled_;
     for (double* us : {&cost_.cache_us, &cost_.on_chip_us, &cost_.issue_us, &cost_.latency_us}) *us *= spills;
-    cost_.launch_us += kRampUs * std::min(1.0, cost_.memory_us / kRampsUp);
+    cost_.launch_us += kRampUs * std::min(1.0, cost_.memory_us / kRampsUp) + kSeenLatency * cost_.latency_us;
     take_longest(cost_);
   }
 
@@ -192,14 +196,15 @@ class GpuPrediction {
     cost_.registers = static_cast<int>(registers);
     // A workgroup has as many threads as it has: what does not fit their registers spills.
     const double most = std::floor(static_cast<double>(facts_.registers) / threads_);
-    spilled_ = std::max(0.0, registers - most);
+    spilled_ = std::max(0.0, registers - std::min(most, kSafeRegisters));
     registers = std::min(std::max(16.0, registers), most);
     double resident = std::min({static_cast<double>(facts_.threads / threads_),
                                 std::floor(static_cast<double>(facts_.registers) / (registers * threads_)),
                                 static_cast<double>(facts_.workgroups)});
     if (const double shared = shared_bytes(); shared > 0)
       resident = std::min(resident, std::floor(static_cast<double>(facts_.shared_bytes) / shared));
-    if (s_.resident > 0) resident = s_.resident;
+    // Blocks have at least so many.
+    if (s_.resident > 0) resident = s_.blocking ? std::max<double>(resident, s_.resident) : s_.resident;
     resident_ = std::max(1.0, resident);
     cost_.resident_workgroups = static_cast<int>(resident_);
     cost_.workgroups = static_cast<int64_t>(workgroups_);
@@ -328,7 +333,12 @@ class GpuPrediction {
     // Windows begin anywhere, so that a warp's elements lie in two lines. The elements of a row
     // share what their windows read.
     if (windows && stride == 1) bytes_of_lane *= 2 * (rows() ? at_.shared_of_lanes(node, index) : 1);
-    on_chip_ += std::max(times / word * std::max(word * size, bytes_of_lane * threads / at_once), accesses * kLine);
+    // The rows of a warp lie in lines of their own.
+    constexpr double kLinesAtOnce = 4;
+    const double lines =
+        rows() && s_.columns == 0 && along_rows() && !near ? std::max(1.0, kWarp / kLinesAtOnce / s_.team) : 1;
+    on_chip_ +=
+        std::max(times / word * std::max(word * size, bytes_of_lane * threads / at_once), accesses * lines * kLine);
     access_operations_ += times * kAccessOperations / (stride == 1 && !singly ? lanes_ : word);
     if (staged) on_chip_ += 2 * times * 4, access_operations_ += 2 * times;
   }
@@ -430,7 +440,17 @@ class GpuPrediction {
   double busy() const {
     const double slots = facts_.processors * resident_;
     if (workgroups_ <= facts_.processors) return std::max(1.0, workgroups_);
+    if (s_.blocking) return workgroups_ / wholes_of_blocks();
     return facts_.processors * std::min(1.0, workgroups_ / (ceil_ratio(workgroups_, slots) * slots) + 0.5);
+  }
+
+  // What a multiprocessor does one after the other, in workgroups: those of the last wave, if few,
+  // have too few warps to keep it busy.
+  double wholes_of_blocks() const {
+    constexpr double kEnoughWarps = 12;
+    const double all = std::ceil(workgroups_ / facts_.processors), last = std::fmod(all, resident_);
+    const double warps = last * threads_ / kWarp;
+    return all - last + (last > 0 ? last * std::max(1.0, kEnoughWarps / warps) : 0);
   }
 
   // Warps that a multiprocessor has at a time.
@@ -450,29 +470,40 @@ class GpuPrediction {
   // How often elements are evaluated, on the average, since they are needed at several indices.
   double evaluated_again() const {
     constexpr double kClearly = 1.5;
-    double once = 0;
-    for (const NodeId id : group_.nodes) {
-      const Node& node = graph_.at(id);
-      once += evaluation_cost(node) * static_cast<double>(element_count(evaluate(node.shape, options_.sizes)));
-    }
-    if (!s_.domain.stores_components() && has_local(graph_, group_)) return 1;
-    const double all = s_.domain.work * points_;
+    // Elements of a point share what is computed for them, but for what their windows see.
+    if (s_.domain.stores_components() != has_local(graph_, group_)) return 1;
+    const double all = s_.domain.work * points_, once = evaluations_behind(graph_, group_, options_.sizes);
     return all > kClearly * once && once > 0 ? all / once : 1;
   }
 
+  // Operations by which the threads of teams join what each of them has.
+  double joining() const {
+    if (!rows() || s_.columns > 0 || s_.team <= 1 || !s_.domain.scans.empty()) return 0;
+    double words = 0;
+    for (const Reduction& r : s_.domain.reductions) words += words_of(r.node);
+    const double steps = std::log2(std::min(s_.team, kWarp));
+    const double once = steps * kShuffleOperations + (s_.team > kWarp ? kMeetOperations + 5 * kShuffleOperations : 0);
+    return kept() * s_.team * words * once;
+  }
+  // Sums of integers are narrowed.
+  double words_of(NodeId node) const {
+    const Node& reduce = graph_.at(node);
+    const bool finds = reduce.reduce == ReduceKind::ArgMax || reduce.reduce == ReduceKind::ArgMin;
+    return finds ? 3 : reduce.dtype == DType::F64 ? 2 : 1;
+  }
+
   void find_issue() {
-    double operations = operations_behind(graph_, group_, options_.sizes, facts_.measured.get());
+    double operations = operations_behind(graph_, group_, options_.sizes, facts_.costs);
     if (s_.stencil)
-      operations =
-          static_cast<double>(schedule::operations_of(graph_, group_.nodes, options_.sizes)) * s_.stencil->repeated;
+      operations = schedule::operations_of(graph_, group_.nodes, options_.sizes, facts_.costs) * s_.stencil->repeated;
     if (s_.strategy == Strategy::Pointwise && !s_.blocking && !s_.cut) operations *= evaluated_again();
-    if (rows() && passes_ > 1 && !s_.held && !stays_on_chip()) operations *= 1 + 0.5 * (passes_ - 1);
+    if (rows() && passes_ > 1 && !s_.held) operations *= 1 + (stays_on_chip() ? 0.25 : 0.5) * (passes_ - 1);
     if (executed_ > points_ && !s_.stencil) operations *= executed_ / points_;
     const double steps = std::max(executed_, points_) * passes_ /
                          (lanes_ * (s_.blocking ? double(s_.blocking->results()) : std::max(1, s_.unroll)));
     const bool divides = s_.flattened || (s_.flat && s_.strategy == Strategy::Split && !s_.columns);
     const double overhead =
-        access_operations_ +
+        access_operations_ + joining() +
         steps * (kStepOperations + (divides ? kDivision * static_cast<double>(s_.domain.axes.size() - 1) : 0));
     cost_.issue_us = (operations + overhead) / (facts_.operations * busy()) * computing();
   }

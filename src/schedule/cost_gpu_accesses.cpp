@@ -160,23 +160,16 @@ void GpuAccesses::find_begin() {
   if (most != origins.end()) begin_ = most->first;
 }
 
-bool GpuAccesses::lies_as_axes(const IntExpr& flat) const {
-  int64_t step = 1;
-  for (size_t d = s_.domain.axes.size(); d-- > static_cast<size_t>(s_.flat_from);) {
-    const Axis& axis = s_.domain.axes[d];
-    const auto own = flat.coefficient_of(axis.var);
-    if (axis.estimate > 1 && !(own && own->evaluate(sizes_) == step)) return false;
-    step *= axis.estimate;
-  }
-  return true;
-}
-
 bool GpuAccesses::taken_singly(NodeId node, const Index& index) const {
   // Scans deal out their elements in order, one to a thread where a row does not begin well.
   if (s_.lanes <= 1 || s_.stencil || s_.blocking || !s_.domain.scans.empty()) return false;
   const auto origin = origin_of(node, index);
   if (!origin) return false;
-  if (s_.flattened && s_.domain.pointwise() && lies_as_axes(*origin + lane())) return false;
+  if (s_.flattened && s_.domain.pointwise()) {
+    if (lies_as_axes(s_.domain, *origin + lane(), s_.flat_from, sizes_)) return false;
+    // Groups of lanes go on from the end of a row with the next one.
+    if (s_.domain.axes.back().estimate % s_.lanes != 0) return true;
+  }
   return !is_multiple_of_lanes(*origin - begin_);
 }
 

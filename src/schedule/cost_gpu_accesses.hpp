@@ -44,8 +44,6 @@ class GpuAccesses {
   // The place of an access, less the lanes' own variable, where neighbours follow each other.
   std::optional<IntExpr> origin_of(NodeId node, const Index& index) const;
   bool is_multiple_of_lanes(const IntExpr& origin) const;
-  // Whether an array is one after the other in the order of axes that are merged.
-  bool lies_as_axes(const IntExpr& flat) const;
   void find_begin();
 
   const SizeBinding& sizes_;

@@ -83,9 +83,9 @@ struct UpdateWork {
 // columns of an update but what a thread has of them.
 class UpdateWalk {
  public:
-  UpdateWalk(const Graph& graph, const Group& group, const Schedule& s, const Options& options, double updates,
-             double terms)
-      : graph_(graph), group_(group), s_(s), options_(options), updates_(updates), terms_(terms) {}
+  UpdateWalk(const Graph& graph, const Group& group, const Schedule& s, const Options& options,
+             const OperationCosts& costs, double updates, double terms)
+      : graph_(graph), group_(group), s_(s), options_(options), costs_(costs), updates_(updates), terms_(terms) {}
 
   UpdateWork of(const Node& scatter) {
     visit(scatter.args[1], 1);
@@ -106,9 +106,7 @@ class UpdateWalk {
       return;
     const bool listed = s_.scatter == ScatterForm::Listed, of_update = elements(node) <= updates_ * times;
     const double threads = listed && of_update ? updates_ * ceil_ratio(terms_ / updates_, s_.lanes) : terms_;
-    const double own = node.kind == NodeKind::Gather        ? kGather
-                       : node.kind == NodeKind::Elementwise ? default_cost(node.op, node.dtype)
-                                                            : cost_of(node);
+    const double own = node.kind == NodeKind::Gather ? kGather : operations_of_element(graph_, node, costs_);
     work_.operations += own * threads * times;
     if (node.kind == NodeKind::Gather)
       work_.sectors += times * arrays_behind(node.args[0]) *
@@ -134,6 +132,7 @@ class UpdateWalk {
   const Group& group_;
   const Schedule& s_;
   const Options& options_;
+  const OperationCosts& costs_;
   const double updates_, terms_;
   std::set<NodeId> seen_;
   UpdateWork work_;
@@ -157,7 +156,7 @@ Cost predict_scatter_on_gpu(const Graph& graph, const Group& group, const Schedu
                           : levels && !s.stores_updates ? 2
                                                         : 1,
                looks = exact && !s.on_chip ? 1 + words : 0;
-  const UpdateWork work = UpdateWalk(graph, group, s, options, updates, terms).of(node);
+  const UpdateWork work = UpdateWalk(graph, group, s, options, facts.costs, updates, terms).of(node);
   Cost cost;
   const double bytes = group_bytes(graph, options.sizes, group),
                again = (computed - 1) * bytes + (s.stores_updates ? 2 * terms * size_of(compute_type(node.dtype)) : 0);

@@ -73,21 +73,25 @@ int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, cons
   return sum;
 }
 
-double default_cost(Op op, DType dtype) {
-  const bool cheap = op == Op::Exp || op == Op::Exp2 || op == Op::Log || op == Op::Log2;
-  return cheap ? 10 : cost_of(op, dtype);
-}
-
 // Whether an integer division is by one number, which becomes multiplications.
 static bool divides_by_constant(const Graph& graph, const Node& node) {
   return graph.at(behind_views(graph, node.args[1])).kind == NodeKind::Constant;
 }
 
-// What a CPU takes for a division of integers: it divides by numbers that differ element by
-// element, and multiplies 64 bits by 64 in parts.
-static double division_cost(const Graph& graph, const Node& node) {
-  constexpr double kByConstant = 8, kWideByConstant = 70, kAny = 140;
-  return !divides_by_constant(graph, node) ? kAny : size_of(node.dtype) == 8 ? kWideByConstant : kByConstant;
+// Whether it follows from positions and numbers of the program alone, which fit 32 bits.
+static bool is_of_positions(const Graph& graph, NodeId id, int depth = 0) {
+  constexpr int kDeepest = 6;
+  const Node& node = graph.at(behind_views(graph, id));
+  if (node.kind == NodeKind::Iota || node.kind == NodeKind::Constant) return true;
+  return depth < kDeepest && (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast) &&
+         std::all_of(node.args.begin(), node.args.end(),
+                     [&](NodeId arg) { return is_of_positions(graph, arg, depth + 1); });
+}
+
+static double division_cost(const Graph& graph, const Node& node, const OperationCosts& costs) {
+  const bool wide = size_of(node.dtype) == 8 && !is_of_positions(graph, node.args[0]);
+  if (divides_by_constant(graph, node)) return wide ? costs.wide_by_constant : costs.by_constant;
+  return wide ? costs.wide_by_any : costs.by_any;
 }
 
 static bool divides_integers(const Node& node) {
@@ -95,41 +99,32 @@ static bool divides_integers(const Node& node) {
          (node.op == Op::FloorDiv || node.op == Op::Mod || node.op == Op::Fmod);
 }
 
-// How many times as long as in f32 an operation on f64 takes on a GPU: units for it are half as
-// many, conversions an eighth, and functions take more terms. Orbits by Newton's method, seventeen
-// sines and cosines, take 85 simple operations each on an H100, a conic projection 550 in all.
-static double wide_factor(const Node& node) {
-  if (node.kind != NodeKind::Elementwise || node.dtype != DType::F64) return 1;
-  if (node.op == Op::Sin || node.op == Op::Cos || node.op == Op::Tan) return 5;
-  const bool is_function = (node.op >= Op::Cbrt && node.op <= Op::Erfc) || node.op == Op::Pow;
-  if (is_function) return 11;
-  return node.op == Op::Div || node.op == Op::Sqrt || node.op == Op::Reciprocal ? 8 : 2;
-}
-
-// An element of a node, in simple operations on 32 bits.
-static double operations_of_element(const Graph& graph, const Node& node, const Calibration* measured) {
-  const bool elementwise = node.kind == NodeKind::Elementwise;
-  const double expected = elementwise ? default_cost(node.op, node.dtype) : cost_of(node);
-  if (!measured || expected == 0) return expected * wide_factor(node);
-  if (divides_integers(node) && measured->of(node.op, false) > 0) return division_cost(graph, node);
-  const auto or_one = [](double number) { return number > 0 ? number : 1; };
+double operations_of_element(const Graph& graph, const Node& node, const OperationCosts& costs) {
+  const double expected = cost_of(node);
+  if (expected == 0) return 0;
+  if (divides_integers(node)) return division_cost(graph, node, costs);
+  const Calibration& numbers = *costs.numbers;
   const DType dtype = node.args.empty() ? node.dtype : graph.at(node.args.back()).dtype;
-  const bool wide = size_of(dtype) == 8 || size_of(node.dtype) == 8;
-  const double own = elementwise && is_float(dtype) ? measured->of(node.op, wide) : 0;
-  const double computed = own > 0 ? own : expected * (wide ? or_one(measured->of(Fact::Wide)) : 1);
+  const bool wide = size_of(dtype) == 8 || size_of(node.dtype) == 8,
+             converts = (dtype == DType::F64) != (node.dtype == DType::F64);
+  if (node.kind == NodeKind::Cast && converts) return expected * std::max(costs.converting, numbers.of(Fact::Wide));
+  const double slower = is_float(dtype) && wide ? costs.wide : 1;
+  const double own = node.kind == NodeKind::Elementwise && is_float(dtype) ? numbers.of(node.op, wide) : 0;
+  const auto or_one = [](double number) { return number > 0 ? number : 1; };
+  const double computed = slower * (own > 0 ? own : expected * (wide ? or_one(numbers.of(Fact::Wide)) : 1));
   // Values of 16 bits are computed in 32; what their reads and stores take is counted with those.
   const auto converted = [&](DType t) {
-    return (t == DType::BF16 && measured->of(Fact::Bf16) > 0) || (t == DType::F16 && measured->of(Fact::F16) > 0);
+    return (t == DType::BF16 && numbers.of(Fact::Bf16) > 0) || (t == DType::F16 && numbers.of(Fact::F16) > 0);
   };
   return node.kind == NodeKind::Cast && (converted(dtype) || converted(node.dtype)) ? 0 : computed;
 }
 
 double operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes,
-                     const Calibration& costs) {
+                     const OperationCosts& costs) {
   double sum = 0;
   for (const NodeId id : nodes) {
     const Node& node = graph.at(id);
-    sum += operations_of_element(graph, node, &costs) *
+    sum += operations_of_element(graph, node, costs) *
            static_cast<double>(element_count(evaluate(elements_of(graph, id), sizes)));
   }
   return sum;
@@ -157,24 +152,31 @@ static void for_evaluations(const Graph& graph, const Group& group, const SizeBi
     if (member) each(node, node.kind == NodeKind::Reduce ? below : times);
     for (const NodeId arg : node.args) {
       double& most = waiting[arg];
-      most = std::max(most, below);
+      // An element of what is joined is in one part.
+      const double own = node.kind == NodeKind::Concat ? below * elements(arg) / std::max(1.0, elements(id)) : below;
+      most = std::max(most, own);
     }
   }
 }
 
 double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                         const Calibration* measured) {
+                         const OperationCosts& costs) {
   double total = 0;
-  for_evaluations(graph, group, sizes, [&](const Node& node, double times) {
-    total += times * operations_of_element(graph, node, measured);
-  });
+  for_evaluations(graph, group, sizes,
+                  [&](const Node& node, double times) { total += times * operations_of_element(graph, node, costs); });
   return total;
 }
 
-Work work_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const Calibration& costs) {
+double evaluations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes) {
+  double total = 0;
+  for_evaluations(graph, group, sizes, [&](const Node& node, double times) { total += times * evaluation_cost(node); });
+  return total;
+}
+
+Work work_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const OperationCosts& costs) {
   Work work;
   for_evaluations(graph, group, sizes, [&](const Node& node, double times) {
-    const double cost = times * operations_of_element(graph, node, &costs);
+    const double cost = times * operations_of_element(graph, node, costs);
     const bool divides = node.kind == NodeKind::Elementwise && is_float(node.dtype) &&
                          (node.op == Op::Div || node.op == Op::Sqrt || node.op == Op::Reciprocal);
     if (divides) work.divider += cost;

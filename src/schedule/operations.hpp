@@ -1,8 +1,8 @@
 // What operations cost, roughly: enough to compare plans, no more.
 #pragma once
 
-#include "schedule/calibration.hpp"
 #include "schedule/group.hpp"
+#include "schedule/operation_costs.hpp"
 
 namespace smelt::schedule {
 
@@ -28,16 +28,17 @@ int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, cons
 
 // The same with what operations take, in simple operations on 32 bits.
 double operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes,
-                     const Calibration& costs);
+                     const OperationCosts& costs);
 
-// What a scalar operation on this dtype takes, in simple ones, where nothing is measured:
-// exponentials and logarithms are the cheap ones among functions.
-double default_cost(Op op, DType dtype);
+// An element of a node, in the same unit.
+double operations_of_element(const Graph& graph, const Node& node, const OperationCosts& costs);
 
 // Evaluations of every operation of the group, by what each costs: windows evaluate what they see
 // once for each of their elements, and views are evaluated where their readers are.
-double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                         const Calibration* measured = nullptr);
+double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const OperationCosts& costs);
+
+// The same in units of evaluation_cost.
+double evaluations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes);
 
 // The same by what a CPU does with them, in simple operations.
 struct Work {
@@ -45,6 +46,6 @@ struct Work {
   double expensive = 0;  // of what is kept rather than computed again, a division counting as one
   double cheap = 0;      // of all others
 };
-Work work_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const Calibration& costs);
+Work work_behind(const Graph& graph, const Group& group, const SizeBinding& sizes, const OperationCosts& costs);
 
 }  // namespace smelt::schedule

@@ -118,6 +118,17 @@ int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const
   return -1;
 }
 
+bool lies_as_axes(const Domain& domain, const IntExpr& place, int from, const SizeBinding& sizes) {
+  int64_t step = 1;
+  for (size_t d = domain.axes.size(); d-- > static_cast<size_t>(from);) {
+    const Axis& axis = domain.axes[d];
+    const auto own = place.coefficient_of(axis.var);
+    if (axis.estimate > 1 && !(own && own->evaluate(sizes) == step)) return false;
+    step *= axis.estimate;
+  }
+  return true;
+}
+
 bool always_inside(const Graph& graph, const Domain& domain, const Read& read) {
   const Shape& shape = graph.at(read.node).shape;
   for (size_t d = 0; d < shape.size(); ++d)

@@ -76,6 +76,10 @@ bool finds_positions(const Graph& graph, const Domain& domain);
 // everywhere or stepped over.
 int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const Index& index);
 
+// Whether the place of an element steps through an array as through the axes from this one on,
+// which lie one after the other in it.
+bool lies_as_axes(const Domain& domain, const IntExpr& place, int from, const SizeBinding& sizes);
+
 // Whether every element that is read lies in its array, whatever guards it.
 bool always_inside(const Graph& graph, const Domain& domain, const Read& read);
 

@@ -106,8 +106,8 @@ bool begins_at_words(const IntExpr& flat, const Schedule& s, const SizeBinding& 
 }
 
 // Whether most of what a thread reads for its lanes is not one access: windows, steps, and rows
-// that do not begin at words.
-bool reads_lane_by_lane(const Graph& graph, const Schedule& s, const SizeBinding& sizes) {
+// that do not begin at words, unless all axes are gone through as one (`flat`).
+bool reads_lane_by_lane(const Graph& graph, const Schedule& s, const SizeBinding& sizes, bool flat) {
   constexpr int64_t kOfWindow = 4;  // elements at least
   if (s.vector_axis < 0) return false;
   const Axis& last = s.domain.axes[static_cast<size_t>(s.vector_axis)];
@@ -115,14 +115,16 @@ bool reads_lane_by_lane(const Graph& graph, const Schedule& s, const SizeBinding
              short_rows = last.extent.constant().value_or(s.lanes) < s.lanes;
   int64_t apart = 0, together = 0;  // bytes
   const auto note = [&](NodeId node, const Index& index) {
-    const IntExpr flat = flat_offset(graph.at(node), index);
-    const auto step = flat.coefficient_of(last.var);
+    const IntExpr place = flat_offset(graph.at(node), index);
+    const auto step = place.coefficient_of(last.var);
     const int64_t bytes = size_of(graph.at(node).dtype);
     if (graph.at(node).shape.empty() || (step && step->is(0) && !short_rows)) return;
     if (reads_windows(index))
       apart += bytes * kOfWindow;
+    else if (step && step->is(1) && rows_fit)
+      (begins_at_words(place, s, sizes) ? together : apart) += bytes;
     else
-      (step && step->is(1) && rows_fit && begins_at_words(flat, s, sizes) ? together : apart) += bytes;
+      (flat && !rows_fit && lies_as_axes(s.domain, place, 0, sizes) ? together : apart) += bytes;
   };
   // With more, as in stencils of stencils, the first represent the others.
   constexpr size_t kMostLookedAt = 64;
@@ -154,14 +156,20 @@ int lanes_of_pixels(const Graph& graph, const Schedule& s) {
 
 // Elements of a thread that are read one by one. A large window has enough under way by itself, and
 // so have many reads.
-int steps_apart(const Graph& graph, const Domain& domain, const Group& group, int lanes, bool whole) {
+int steps_apart(const Graph& graph, const Domain& domain, const Group& group, int lanes, int smallest, bool whole) {
   constexpr int64_t kLargeWindow = 16;
   constexpr int kMost = 4;
-  const int loads = whole ? 8 : 32;
+  const int loads = whole ? 8 : 32 * 4 / std::max(4, smallest);
   for (const Read& r : domain.reads)
     for (const NodeId id : group.nodes)
       if (reads_windows(r.index) && graph.at(id).local && local_elements(graph, graph.at(id)) >= kLargeWindow) return 2;
-  return std::clamp(loads / (lanes * std::max(1, static_cast<int>(domain.reads.size()))), 1, kMost);
+  return std::clamp(loads / (lanes * std::max(1, static_cast<int>(domain.reads.size()))), whole ? 2 : 1, kMost);
+}
+
+// Whether what it reads comes from memory.
+bool streams(const Graph& graph, const Domain& domain, const SizeBinding& sizes) {
+  return std::any_of(domain.reads.begin(), domain.reads.end(),
+                     [&](const Read& r) { return !stays_in_caches(graph, sizes, domain, r.node); });
 }
 
 // Lanes that read side by side share words, where they stay in one row.
@@ -254,7 +262,7 @@ bool parts_sectors(const Graph& graph, const Domain& domain, const Cut& cut, con
 std::optional<int> axis_of_thread(const Graph& graph, const Domain& domain, const Options& options) {
   const auto axis = options.tuning.merged ? std::nullopt : short_axis(graph, domain);
   const bool last = axis && *axis + 1 == static_cast<int>(domain.axes.size());
-  return last && !reads_lane_by_lane(graph, along_last(graph, domain), options.sizes) ? std::nullopt : axis;
+  return last && !reads_lane_by_lane(graph, along_last(graph, domain), options.sizes, false) ? std::nullopt : axis;
 }
 
 // Outputs whose elements at a point lie side by side, too many for a thread to store them as words.
@@ -318,14 +326,15 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   const int64_t points = s.domain.estimate(false);
   const bool between = whole || stores_between_points(graph, s);
   if (!between) s.lanes = lanes_of_pixels(graph, s);
-  const bool scattered = between || reads_lane_by_lane(graph, s, options.sizes);
+  const bool scattered = between || reads_lane_by_lane(graph, s, options.sizes, true);
+  const bool words_of_rows = s.domain.axes.empty() || may_divide(s.lanes, s.domain.axes.back().extent);
   if (scattered) s.lanes = between ? 1 : std::min(s.lanes, lanes_apart(s.domain));
   // Small work is spread over all multiprocessors before a thread takes more than one element.
   while (s.lanes > 1 && points / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
   s.unroll = points < (scattered ? kLargeScattered : kLargeWork) ? 1
-             : scattered                           ? steps_apart(graph, s.domain, group, s.lanes, whole.has_value())
-             : w.reads * s.lanes * w.largest <= 16 ? 2
-                                                   : 1;
+             : scattered ? steps_apart(graph, s.domain, group, s.lanes, w.any ? w.smallest : 4, whole.has_value())
+             : !streams(graph, s.domain, options.sizes) || w.reads * s.lanes * w.largest <= 16 ? 2
+                                                                                               : 1;
   if (tuning.lanes) s.lanes = tuning.lanes;
   if (tuning.unroll) s.unroll = tuning.unroll;
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
@@ -333,7 +342,7 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   // divisions.
   const auto length = s.domain.axes.empty() ? std::nullopt : s.domain.axes.back().extent.constant();
   const auto fits = [&](int64_t tile) { return length && 50 * steps_of(*length, tile) * tile <= 51 * *length; };
-  s.flattened = s.domain.axes.size() > 1 && !fits(s.tile);
+  s.flattened = s.domain.axes.size() > 1 && (!fits(s.tile) || (!scattered && !words_of_rows));
   if (s.flattened && !tuning.threads && fits(s.tile / 2)) {
     s.team = s.workgroup = kWorkgroup / 2;
     s.tile /= 2;

@@ -84,8 +84,10 @@ void take_measured(TargetFacts& facts, const Target& target) {
   if (target.gpu) {
     take(facts.memory_bytes, m.of(Fact::Memory));
     take(facts.cache_bytes, m.of(Fact::SharedCache));
+    if (m.of(Fact::Wide) > 0) facts.costs.wide = m.of(Fact::Wide) / facts.costs.numbers->of(Fact::Wide);
     return;
   }
+  facts.costs.numbers = &m;
   const double threads = facts.processors;
   facts.next_launch_us = facts.launch_us;
   take(facts.multiplications, m.of(Fact::Multiplications));
@@ -99,7 +101,7 @@ void take_measured(TargetFacts& facts, const Target& target) {
 TargetFacts facts_of(const Target& target) {
   TargetFacts facts = target.gpu ? of_gpu(target) : of_cpu(target);
   facts.measured = target.measured;
-  facts.costs = facts.measured ? facts.measured.get() : target.gpu ? nullptr : &built_in_costs();
+  facts.costs = target.gpu ? built_in_gpu_costs() : built_in_costs();
   if (facts.measured) take_measured(facts, target);
   return facts;
 }
@@ -158,8 +160,8 @@ double built_in(const Target& target, size_t place) {
   plain.measured = nullptr;
   plain.threads = target.gpu ? target.threads : 1;
   const TargetFacts facts = facts_of(plain);
-  if (!target.gpu && built_in_costs().numbers[place] > 0) return built_in_costs().numbers[place];
-  if (place >= kFactCount) return default_cost(static_cast<Op>((place - kFactCount) / 2), DType::F32);
+  if (const double number = facts.costs.numbers->numbers[place]; number > 0 || place >= kFactCount)
+    return number > 0 ? number : 2;
   switch (static_cast<Fact>(place)) {
     case Fact::FirstCache: return facts.on_chip_bytes;
     case Fact::SecondCache:

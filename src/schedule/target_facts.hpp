@@ -4,8 +4,8 @@
 #include <array>
 #include <memory>
 
-#include "schedule/calibration.hpp"
 #include "schedule/group.hpp"
+#include "schedule/operation_costs.hpp"
 
 namespace smelt::schedule {
 
@@ -37,7 +37,7 @@ struct TargetFacts {
   int64_t registers = 0, shared_bytes = 0;
   int threads = 1, workgroups = 1;
   std::shared_ptr<const Calibration> measured;  // what of these was; may be empty
-  const Calibration* costs = nullptr;           // what operations take; null: default_cost(), on a GPU
+  OperationCosts costs;                         // what operations take
   std::array<int64_t, 3> caches{};              // CPU: bytes of its levels
 
   // CPU: microseconds in which so many threads move so many bytes, each array once; the share of

@@ -62,7 +62,7 @@ class Retuned : public ::testing::Test {
 
 // Sums of a row of x, each of another function of it, from number `first` on.
 std::string many_sums(int count) {
-  std::string text = "input x: f32[B, 16384]\nreturn ";
+  std::string text = "input x: f32[B, 65536]\nreturn ";
   for (int i = 0; i < count; ++i)
     text += fmt::format("{}sum(x * {}.5 if x > {}.25 else -x, axis=1)", i ? ", " : "", i + 2, i);
   return text;

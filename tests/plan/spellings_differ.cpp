@@ -16,7 +16,6 @@ constexpr const char* kEdges = "reads behind a pad by edge or wrap are gathers, 
 constexpr const char* kStencil = "slices become a stencil, the same window or rolls do not";
 constexpr const char* kBlocked =
     "a sum of products over an axis is computed in blocks, its terms by slices or a permute are not";
-constexpr const char* kBlockedLatency = "blocks of a one-dimensional correlation wait for shared memory";
 constexpr const char* kShortRanges = "a concat of ranges shorter than 64 elements is a select for every element";
 constexpr const char* kMasks = "a condition on an index does not shorten a loop";
 constexpr const char* kConcatRead = "a reduced concat loads every array under a condition";
@@ -137,10 +136,11 @@ const std::vector<Differing> kDiffer = {
       "relu(c + sum(permute(a[:, None, :]*b.T, (2, 0, 1)), axis=0))"},
      "gpu",
      kBlocked},
-    {{"correlate", "x: f32[B, C]; k: f32[3]", kSquare, "correlate(x.reshape(B*C), k)",
-      "y = x.reshape(-1); return y[:-2]*k[0] + y[1:-1]*k[1] + y[2:]*k[2]"},
+    {{"filter_of_rows", "x: f32[B, C]; k: f32[5]", kSquare, "filter(x, k[None, :])",
+      "p = pad(x, ((0, 0), (2, 2)), mode='edge')\n"
+      "return p[:, :-4]*k[0] + p[:, 1:-3]*k[1] + p[:, 2:-2]*k[2] + p[:, 3:-1]*k[3] + p[:, 4:]*k[4]"},
      "gpu",
-     kBlockedLatency},
+     kEdges},
     {{"rotary_of_f32",
       "x: f32[B, C, 64]; c: f32[C, 32]; s: f32[C, 32]",
       {"B=127 C=2047", "B=2 C=3"},

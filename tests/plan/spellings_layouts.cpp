@@ -231,9 +231,8 @@ const std::vector<Spelling> kLayouts = {
      "p = pad(x, 1, mode='edge')\n"
      "return p[:-2, :-2]*k[0, 0] + p[:-2, 1:-1]*k[0, 1] + p[:-2, 2:]*k[0, 2] + p[1:-1, :-2]*k[1, 0] + "
      "p[1:-1, 1:-1]*k[1, 1] + p[1:-1, 2:]*k[1, 2] + p[2:, :-2]*k[2, 0] + p[2:, 1:-1]*k[2, 1] + p[2:, 2:]*k[2, 2]"},
-    {"filter_of_rows", "x: f32[B, C]; k: f32[5]", kSquare, "filter(x, k[None, :])",
-     "p = pad(x, ((0, 0), (2, 2)), mode='edge')\n"
-     "return p[:, :-4]*k[0] + p[:, 1:-3]*k[1] + p[:, 2:-2]*k[2] + p[:, 3:-1]*k[3] + p[:, 4:]*k[4]"},
+    {"correlate", "x: f32[B, C]; k: f32[3]", kSquare, "correlate(x.reshape(B*C), k)",
+     "y = x.reshape(-1); return y[:-2]*k[0] + y[1:-1]*k[1] + y[2:]*k[2]"},
     {"groupnorm_with_weight",
      "x: f32[16, 64, C]; w: f32[64]; b: f32[64]",
      {"C=16383", "C=5"},
