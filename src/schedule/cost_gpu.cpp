@@ -326,8 +326,10 @@ class GpuPrediction {
     const double at_once = kWarp / std::max(1.0, word * size / 4);
     const double threads = shared ? std::min<double>(at_once, std::max(1, s_.team)) : at_once;
     double bytes_of_lane = staged ? size : std::min<double>(kLine, stride == 1 && !singly ? apart : apart * lanes_);
-    // A sector for each lane takes the first-level cache twice as long as its bytes.
-    if (singly && bytes_of_lane >= kSector) bytes_of_lane *= 2;
+    // A sector for each lane takes the first-level cache twice as long as its bytes, and parts of
+    // sectors of odd rows somewhat longer.
+    constexpr double kSinglyInRows = 1.6;
+    if (singly) bytes_of_lane *= bytes_of_lane >= kSector ? 2 : rows() ? kSinglyInRows : 1;
     // Lanes that pick places of a small array meet in its lines.
     if (near && stride >= kAnywhere) bytes_of_lane = std::min(bytes_of_lane, std::max<double>(kLine, *near) / kWarp);
     // Windows begin anywhere, so that a warp's elements lie in two lines. The elements of a row
@@ -470,8 +472,7 @@ class GpuPrediction {
   // How often elements are evaluated, on the average, since they are needed at several indices.
   double evaluated_again() const {
     constexpr double kClearly = 1.5;
-    // Elements of a point share what is computed for them, but for what their windows see.
-    if (s_.domain.stores_components() != has_local(graph_, group_)) return 1;
+    if (!s_.domain.stores_components() && has_local(graph_, group_)) return 1;
     const double all = s_.domain.work * points_, once = evaluations_behind(graph_, group_, options_.sizes);
     return all > kClearly * once && once > 0 ? all / once : 1;
   }

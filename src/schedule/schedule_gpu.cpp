@@ -156,10 +156,10 @@ int lanes_of_pixels(const Graph& graph, const Schedule& s) {
 
 // Elements of a thread that are read one by one. A large window has enough under way by itself, and
 // so have many reads.
-int steps_apart(const Graph& graph, const Domain& domain, const Group& group, int lanes, int smallest, bool whole) {
+int steps_apart(const Graph& graph, const Domain& domain, const Group& group, int lanes, int stored, bool whole) {
   constexpr int64_t kLargeWindow = 16;
   constexpr int kMost = 4;
-  const int loads = whole ? 8 : 32 * 4 / std::max(4, smallest);
+  const int loads = whole ? 8 : 32 * 4 / std::max(4, stored);
   for (const Read& r : domain.reads)
     for (const NodeId id : group.nodes)
       if (reads_windows(r.index) && graph.at(id).local && local_elements(graph, graph.at(id)) >= kLargeWindow) return 2;
@@ -332,7 +332,7 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   // Small work is spread over all multiprocessors before a thread takes more than one element.
   while (s.lanes > 1 && points / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
   s.unroll = points < (scattered ? kLargeScattered : kLargeWork) ? 1
-             : scattered ? steps_apart(graph, s.domain, group, s.lanes, w.any ? w.smallest : 4, whole.has_value())
+             : scattered ? steps_apart(graph, s.domain, group, s.lanes, w.stored, whole.has_value())
              : !streams(graph, s.domain, options.sizes) || w.reads * s.lanes * w.largest <= 16 ? 2
                                                                                                : 1;
   if (tuning.lanes) s.lanes = tuning.lanes;
@@ -342,8 +342,9 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   // divisions.
   const auto length = s.domain.axes.empty() ? std::nullopt : s.domain.axes.back().extent.constant();
   const auto fits = [&](int64_t tile) { return length && 50 * steps_of(*length, tile) * tile <= 51 * *length; };
-  s.flattened = s.domain.axes.size() > 1 && (!fits(s.tile) || (!scattered && !words_of_rows));
-  if (s.flattened && !tuning.threads && fits(s.tile / 2)) {
+  const bool for_words = !scattered && !words_of_rows;
+  s.flattened = s.domain.axes.size() > 1 && (!fits(s.tile) || for_words);
+  if (s.flattened && !for_words && !tuning.threads && fits(s.tile / 2)) {
     s.team = s.workgroup = kWorkgroup / 2;
     s.tile /= 2;
     s.flattened = false;

@@ -43,6 +43,28 @@ TEST(GpuForms, RowsThatBeginAnywhereAreTakenInSmallerWords) {
   EXPECT_LT(lanes("20000003"), 4);
 }
 
+// Words begin where all axes are one, whatever the length of a row; what lies otherwise is read one
+// by one.
+TEST(GpuForms, OddRowsAreGoneThroughAsOne) {
+  const Schedule near = Planned(
+                            "input q: f32[1277, 8663]\ninput u: f32[1277, 8663]\n"
+                            "return q - where(u > 0, u * (q - roll(q, 1, -1)), u * (roll(q, -1, -1) - q))")
+                            .only();
+  EXPECT_EQ(near.lanes, 4);
+  EXPECT_TRUE(near.flattened);
+  const Schedule vectors = Planned(
+                               "input x: f32[14821, 1979]\ninput p: f32[4, 1979]\n"
+                               "return (x - p[0]) * p[1] * p[2] + p[3]")
+                               .only();
+  EXPECT_EQ(vectors.lanes, 1);
+}
+
+// Nothing that is read keeps memory busy.
+TEST(GpuForms, WhatOnlyWritesStoresMoreAtATime) {
+  EXPECT_EQ(Planned("input x: f32[16381]\ninput y: f32[8192]\nreturn x[:, None] * y").only().unroll, 2);
+  EXPECT_EQ(Planned("input x: f32[16381, 8192]\ninput y: f32[8192]\nreturn x * y").only().unroll, 1);
+}
+
 // A thread that has windows of several elements holds all that they read.
 TEST(GpuForms, LongWindowsLeaveRoomForThreads) {
   const Schedule s = Planned(
