@@ -160,8 +160,9 @@ double built_in(const Target& target, size_t place) {
   plain.measured = nullptr;
   plain.threads = target.gpu ? target.threads : 1;
   const TargetFacts facts = facts_of(plain);
-  if (const double number = facts.costs.numbers->numbers[place]; number > 0 || place >= kFactCount)
-    return number > 0 ? number : 2;
+  constexpr double kOther = 2;  // of an operation that is in no table
+  if (const double number = facts.costs.numbers->numbers[place]; number > 0) return number;
+  if (place >= kFactCount) return kOther;
   switch (static_cast<Fact>(place)) {
     case Fact::FirstCache: return facts.on_chip_bytes;
     case Fact::SecondCache:
