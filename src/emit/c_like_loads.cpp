@@ -50,9 +50,9 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
     const std::string read = helper.empty() ? fmt::format("*(const {}*)", vec)
                                             : fmt::format("{}<{}, {}>", used_(std::string(helper)), unit, units);
     const std::string inside = masked ? value(e.mask) + " ? " : "", otherwise = masked ? " : " + vec + "{}" : "";
-    for (int c = 0; c < chunks; ++c)
-      line("*({}*)&ld{}[u * {} + {}] = {}{}(p{} + {}){};", vec, id, vector_.lanes, c * lanes, inside, read, id,
-           c * units, otherwise);
+    for (int c = 0; c < chunks * early.apart(); ++c)
+      line("*({}*)&ld{}[u * {} + {}] = {}{}(p{} + {}){};", vec, id, vector_.lanes * early.apart(), c * lanes, inside,
+           read, id, c * units, otherwise);
     vector_.grouped = false;
     return;
   }
@@ -109,8 +109,16 @@ void PhasePrinter::declare_loads(const std::vector<kernel::EarlyLoad>& loads) {
   for (const kernel::EarlyLoad& early : loads) {
     const ExprId id = early.load;
     if (early.from) from_lane_[id] = *early.from;
+    if (early.follows && vector_.lanes > 1) continue;  // of a run
     const DType t = kernel_.dtype_of(load_at(id).access);
-    line("{}{} ld{}[{}];", as_.aligned, memory_type(t), id, vector_.count() + (vector_.peeled ? 1 : 0));
+    const int apart = early.apart();
+    line("{}{} ld{}[{}];", as_.aligned, memory_type(t), id, (vector_.count() + (vector_.peeled ? 1 : 0)) * apart);
+    if (apart > 1) {
+      early_[id] = from_memory(t, fmt::format("ld{}[n * {}]", id, apart));
+      for (int k = 1; k < apart; ++k)
+        early_[early.next[static_cast<size_t>(k) - 1]] = from_memory(t, fmt::format("ld{}[n * {} + {}]", id, apart, k));
+      continue;
+    }
     early_[id] = from_memory(t, fmt::format("ld{}[n]", id));
     if (early.step && vector_.lanes % 4 == 0 && converted_bytes_.count(id)) early_bytes_.insert(id);
   }
@@ -141,7 +149,13 @@ void PhasePrinter::load_groups(const std::vector<kernel::EarlyLoad>& loads, bool
   close();
   if (!vector_.peeled || !vector_.one_step) return;
   open_edge();
-  for (const kernel::EarlyLoad& l : loads) line("ld{}[n] = {};", l.load, element(load_at(l.load).access));
+  for (const kernel::EarlyLoad& l : loads) {
+    if (l.follows && vector_.lanes > 1) continue;
+    const int apart = l.apart();
+    line("ld{}[n{}] = {};", l.load, apart > 1 ? fmt::format(" * {}", apart) : "", element(load_at(l.load).access));
+    for (int k = 1; k < apart; ++k)
+      line("ld{}[n * {} + {}] = {};", l.load, apart, k, element(load_at(l.next[static_cast<size_t>(k) - 1]).access));
+  }
   close_edge();
 }
 

@@ -282,7 +282,7 @@ class PhasePrinter : TextLines {
   void scan_grid(const Scan& s, const ScanText& text, const RunText& run);
   void scan_on_chip(const Scan& s, const ScanText& text);
   void scan_body(const Loop& loop);
-  void store_group(const Store& s, int step);
+  void store_group(const Store& s, int step, int apart);
   void copy_group(const Store& s);
   void open_group(bool check);
   // c_like_loads.cpp

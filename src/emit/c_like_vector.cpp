@@ -297,8 +297,15 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const kernel::B
     const auto* s = stmts[static_cast<size_t>(g.statement)]->get_if<Store>();
     const DType t = place(s->access).dtype;
     const std::string array = fmt::format("st{}", names_++);
-    line("__align__(16) {} {}[{}];", memory_type(t), array, vector_.lanes);
-    wide_stores_[s] = {array + (g.step > 0 ? "[l]" : fmt::format("[{} - l]", vector_.lanes - 1)), t};
+    line("__align__(16) {} {}[{}];", memory_type(t), array, vector_.lanes * g.apart());
+    if (g.next.empty()) {
+      wide_stores_[s] = {array + (g.step > 0 ? "[l]" : fmt::format("[{} - l]", vector_.lanes - 1)), t};
+      continue;
+    }
+    wide_stores_[s] = {fmt::format("{}[l * {}]", array, g.apart()), t};
+    for (size_t k = 0; k < g.next.size(); ++k)
+      wide_stores_[stmts[static_cast<size_t>(g.next[k])]->get_if<Store>()] = {
+          fmt::format("{}[l * {} + {}]", array, g.apart(), k + 1), t};
   }
   if (vector_.lanes > 1) {
     line("#pragma unroll");
@@ -323,8 +330,10 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const kernel::B
   for (const ExprId id : wide) early_.erase(id);
   pop();
   close();
-  for (const kernel::GroupStore& g : accesses.group_stores)
-    store_group(*stmts[static_cast<size_t>(g.statement)]->get_if<Store>(), g.step);
+  for (const kernel::GroupStore& g : accesses.group_stores) {
+    store_group(*stmts[static_cast<size_t>(g.statement)]->get_if<Store>(), g.step, g.apart());
+    for (const int n : g.next) wide_stores_.erase(stmts[static_cast<size_t>(n)]->get_if<Store>());
+  }
   end();
 }
 
@@ -338,7 +347,7 @@ void PhasePrinter::copy_group(const Store& s) {
   vector_.grouped = false;
 }
 
-void PhasePrinter::store_group(const Store& s, int step) {
+void PhasePrinter::store_group(const Store& s, int step, int apart) {
   const auto wide = wide_stores_.find(&s);
   vector_.grouped = true;
   const Place p = place(s.access);
@@ -346,7 +355,7 @@ void PhasePrinter::store_group(const Store& s, int step) {
   const IntExpr first = step > 0 ? p.offset : p.offset - (vector_.lanes - 1);
   const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype));
   const std::string condition = s.mask == kNoExpr ? "" : fmt::format("if ({}) ", value(s.mask));
-  for (int c = 0; c < vector_.lanes; c += lanes)
+  for (int c = 0; c < vector_.lanes * apart; c += lanes)
     line("{5}*(Vec<{0}, {1}>*)({2} + {3}) = *(Vec<{0}, {1}>*)&{4}[{6}];", memory_type(p.dtype), lanes, p.base,
          offset_text(p, first + c), array, condition, c);
   vector_.grouped = false;

@@ -98,21 +98,29 @@ HelperList memory_helpers() {
 )"},
       {{}, R"(template <class T, int N> struct __align__(sizeof(T) * N) Vec { T at[N]; };)"},
       {{"lasting"},
-       R"(// 16 bytes that the L2 cache evicts last. Rows and arrays that are read once then evict each other, and not what is written meanwhile,
-// which goes to memory in longer runs: a layernorm of 16384 rows of 4096 took 128 us on an H200 instead of 133.
+       R"(// 4, 8 or 16 bytes that the L2 cache evicts last. Rows and arrays that are read once then evict each other, and not what is
+// written meanwhile, which goes to memory in longer runs: a layernorm of 16384 rows of 4096 took 128 us on an H200 instead of 133.
 template <class T, int N> SMELT_INLINE Vec<T, N> lasting(const T* p) {
 #if __CUDA_ARCH__ >= 800
-  union { Vec<T, N> all; unsigned at[4]; } word;
+  union { Vec<T, N> all; unsigned at[sizeof(T) * N / 4]; } word;
 #if __CUDA_ARCH__ == 900
   const unsigned long long policy = 0x14f0000000000000ull;  // what createpolicy gives, without its instructions
 #else
   unsigned long long policy;
   asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
 #endif
-  asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-               : "=r"(word.at[0]), "=r"(word.at[1]), "=r"(word.at[2]), "=r"(word.at[3])
-               : "l"(p), "l"(policy)
-               : "memory");
+  if constexpr (sizeof(T) * N == 4)
+    asm volatile("ld.global.L2::cache_hint.u32 %0, [%1], %2;" : "=r"(word.at[0]) : "l"(p), "l"(policy) : "memory");
+  else if constexpr (sizeof(T) * N == 8)
+    asm volatile("ld.global.L2::cache_hint.v2.u32 {%0, %1}, [%2], %3;"
+                 : "=r"(word.at[0]), "=r"(word.at[1])
+                 : "l"(p), "l"(policy)
+                 : "memory");
+  else
+    asm volatile("ld.global.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(word.at[0]), "=r"(word.at[1]), "=r"(word.at[2]), "=r"(word.at[3])
+                 : "l"(p), "l"(policy)
+                 : "memory");
   return word.all;
 #else
   return *(const Vec<T, N>*)p;

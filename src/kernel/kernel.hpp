@@ -103,6 +103,7 @@ struct Param {
   std::vector<IntExpr> strides;  // of an array, in elements; symbols of kind Stride are launch arguments
   std::optional<Symbol> symbol;  // of a Size
   NodeId value = -1;             // the node of the graph that it holds; -1: memory between the phases of this kernel
+  bool lasts = false;            // GPU: an input of which the L2 cache had better evict even single elements last
   bool passes = false;           // GPU: an input that is read once, so that the L1 cache need not keep it
   std::string note;              // what it is, for print and for comments
 };

@@ -1,6 +1,9 @@
 #include "kernel/lane_groups.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
 
 #include "kernel/conditions.hpp"
 #include "kernel/offset.hpp"
@@ -77,7 +80,7 @@ std::optional<int> LaneGroups::step(const IntExpr::Atom& a, std::vector<IntExpr>
   return a.kind == AtomKind::Mod ? 1 : 0;
 }
 
-std::optional<int> LaneGroups::step(const IntExpr& e, std::vector<IntExpr>& when) const {
+std::optional<int64_t> LaneGroups::distance(const IntExpr& e, std::vector<IntExpr>& when) const {
   if (!varies(e)) return 0;
   int64_t total = 0;
   for (const IntExpr::Term& term : e.terms()) {
@@ -92,8 +95,13 @@ std::optional<int> LaneGroups::step(const IntExpr& e, std::vector<IntExpr>& when
       total += term.coefficient * *own;
     }
   }
-  if (total < -1 || total > 1) return std::nullopt;
-  return static_cast<int>(total);
+  return total;
+}
+
+std::optional<int> LaneGroups::step(const IntExpr& e, std::vector<IntExpr>& when) const {
+  const auto total = distance(e, when);
+  if (!total || std::abs(*total) > 1) return std::nullopt;
+  return static_cast<int>(*total);
 }
 
 bool LaneGroups::is_same(LocalId id, std::vector<IntExpr>& when) const {
@@ -145,6 +153,34 @@ int step_of_group(const LaneGroups& groups, const LoopShape& shape, const GroupA
   require(when, variant);
   if (access.param >= 0) align(access.param, shape.lanes * size_of(access.dtype), variant);
   return step;
+}
+
+std::vector<std::vector<size_t>> interleaved_groups(const LaneGroups& groups, const LoopShape& shape,
+                                                    const std::vector<GroupAccess>& accesses, Variant& variant) {
+  constexpr int64_t kMostApart = 8;
+  std::vector<std::vector<size_t>> runs;
+  std::set<size_t> taken;
+  if (shape.lanes == 1 || !variant.vectors) return runs;
+  for (size_t first = 0; first < accesses.size(); ++first) {
+    const GroupAccess& begin = accesses[first];
+    std::vector<IntExpr> when;
+    const auto apart = groups.distance(begin.offset, when);
+    if (!apart || *apart < 2 || *apart > kMostApart || size_of(begin.dtype) >= 4) continue;
+    if (!groups.divisible(begin.offset - *apart * shape.origin, when) || (shape.peeled && !when.empty())) continue;
+    std::map<int64_t, size_t> found;
+    for (size_t other = 0; other < accesses.size(); ++other) {
+      if (taken.count(other)) continue;
+      const GroupAccess& it = accesses[other];
+      const auto beyond = it.param == begin.param ? (it.offset - begin.offset).constant() : std::nullopt;
+      if (beyond && *beyond >= 0 && *beyond < *apart) found.emplace(*beyond, other);
+    }
+    if (static_cast<int64_t>(found.size()) < *apart || !may_require(true, when, variant)) continue;
+    require(when, variant);
+    align(begin.param, shape.lanes * size_of(begin.dtype), variant);
+    std::vector<size_t>& run = runs.emplace_back();
+    for (const auto& [beyond, access] : found) run.push_back(access), taken.insert(access);
+  }
+  return runs;
 }
 
 }  // namespace smelt::kernel

@@ -42,6 +42,8 @@ class LaneGroups {
   // By how much the value grows from one lane to the next: 0, 1, -1, or nothing that is the same
   // for all lanes. `when` gets what must be at least 0 for that.
   std::optional<int> step(const IntExpr& e, std::vector<IntExpr>& when) const;
+  // The same, of any number.
+  std::optional<int64_t> distance(const IntExpr& e, std::vector<IntExpr>& when) const;
   // Whether lane 0 has a multiple of the lanes, where each of `when` is at least 0.
   bool divisible(const IntExpr& e, std::vector<IntExpr>& when) const;
   // Whether the value is a multiple of n where `var` is one.
@@ -77,5 +79,11 @@ struct GroupAccess {
 // and of the address.
 int step_of_group(const LaneGroups& groups, const LoopShape& shape, const GroupAccess& access, bool downwards,
                   Variant& variant);
+// Accesses of which the lanes of each lie between the lanes of the others, as the three bytes of
+// pixels: n of them are a run of n groups' elements, from a multiple of the lanes on. Each as
+// positions in `accesses`, by address. The variant requires as above. Elements of 4 bytes are as
+// fast by themselves.
+std::vector<std::vector<size_t>> interleaved_groups(const LaneGroups& groups, const LoopShape& shape,
+                                                    const std::vector<GroupAccess>& accesses, Variant& variant);
 
 }  // namespace smelt::kernel

@@ -24,6 +24,7 @@ using Forms = std::map<const Loop*, LoopAccesses>;
 
 constexpr int64_t kMostHeldBytes = 128;                          // of an array, in the registers of a thread
 constexpr int64_t kMostBatchBytes = 256, kMostMaskedBytes = 64;  // of several iterations of a loop
+constexpr int kFewValues = 8;                                    // that a thread loads before anything else
 constexpr int kOperationsPerByte = 8;                            // of a phase that is bound by its instructions
 
 // Whether a phase is bound by its instructions: it gains nothing from how the caches treat what it
@@ -300,10 +301,40 @@ class EarlyLoads {
       if (early.step == 0) early.from = from_lane(id, made, vector);
       const int bytes = size_of(kernel_.dtype_of(access));
       if (vector.shape.lanes == 1 && passes(access) && bytes >= 4) early.cached = Cached::Passing;
+      // The compiler moves no loads that say how they are cached: few of them, as they take
+      // registers.
+      const bool few = vector.shape.count() * static_cast<int>(loads.size()) <= kFewValues;
+      const bool single = vector.shape.lanes == 1 && bytes >= 4 && early.cached == Cached::Usual;
+      if (single && few && lasts(access) && serial_.empty()) early.cached = Cached::Lasting;
       early.shared = early.step == 0 && !early.from && lanes_read_one(id, vector);
       made.push_back(early);
     }
+    interleave(made, vector);
     return made;
+  }
+
+  // Loads whose lanes lie between each other's are a run of groups.
+  void interleave(std::vector<EarlyLoad>& made, const Vector& vector) {
+    std::vector<EarlyLoad*> apart;
+    std::vector<GroupAccess> accesses;
+    for (EarlyLoad& e : made) {
+      const auto& load = kernel_.at(e.load).get<Load>();
+      if (e.step != 0 || e.from || e.shared || load.mask != kNoExpr || load.access.scratch) continue;
+      apart.push_back(&e);
+      accesses.push_back({load.access.array, kernel_.dtype_of(load.access), found_.offsets.of(e.load)});
+    }
+    for (const std::vector<size_t>& run : interleaved_groups(vector.groups, vector.shape, accesses, variant_)) {
+      apart[run[0]]->step = 1;
+      for (size_t k = 1; k < run.size(); ++k) {
+        apart[run[0]]->next.push_back(apart[run[k]]->load);
+        apart[run[k]]->follows = true;
+      }
+    }
+  }
+
+  // Whether the L2 cache had better evict even single elements of it last.
+  bool lasts(const Access& access) const {
+    return !access.scratch && !computes_much_ && kernel_.params[static_cast<size_t>(access.array)].lasts;
   }
 
   bool passes(const Access& access) const {
@@ -322,7 +353,7 @@ class EarlyLoads {
       if (once && (bytes == 8 || bytes == 16)) return Cached::Passing;
       if (!once && bytes >= 16) return Cached::Repeated;
     }
-    return bytes >= 16 && !computes_much_ ? Cached::Lasting : Cached::Usual;
+    return (bytes >= 16 && !computes_much_) || (bytes >= 4 && lasts(access)) ? Cached::Lasting : Cached::Usual;
   }
 
   // As of a factor for each channel, where a channel is many groups: the compiler does not see it
@@ -345,7 +376,7 @@ class EarlyLoads {
     if (access.scratch) return std::nullopt;
     for (const EarlyLoad& e : early) {
       const auto& group = kernel_.at(e.load).get<Load>();
-      if (e.step <= 0 || group.mask != kNoExpr || group.access.array != access.array) continue;
+      if (e.step <= 0 || e.apart() > 1 || group.mask != kNoExpr || group.access.array != access.array) continue;
       const auto away = (found_.offsets.of(id) - found_.offsets.of(e.load)).constant();
       if (away && std::abs(*away) < vector.shape.lanes) return FromLane{id, e.load, static_cast<int>(*away)};
     }

@@ -256,9 +256,11 @@ IntExpr streams(const IntExpr& written, const IntExpr& moved, int64_t cache_byte
 void Lowering::finish() {
   IntExpr written = 0, moved = 0;
   for (Param& p : kernel_.params) {
-    p.passes = p.kind == ParamKind::Input &&
-               std::count(schedule_.passing.begin(), schedule_.passing.end(), p.value) > 0 &&
-               std::binary_search(group_.alone.begin(), group_.alone.end(), p.value);
+    const auto is_of = [&](const std::vector<NodeId>& arrays) {
+      return p.kind == ParamKind::Input && std::count(arrays.begin(), arrays.end(), p.value) > 0;
+    };
+    p.lasts = is_of(schedule_.lasting);
+    p.passes = is_of(schedule_.passing) && std::binary_search(group_.alone.begin(), group_.alone.end(), p.value);
     if (p.kind == ParamKind::Output && p.value >= 0) written = written + count(p.dims) * size_of(p.dtype);
     if (p.kind == ParamKind::Output || p.kind == ParamKind::Input) moved = moved + count(p.dims) * size_of(p.dtype);
   }

@@ -86,11 +86,13 @@ std::string at_once_text(const Kernel& kernel, const Loop& loop, const LoopAcces
     for (const GroupDraw& d : block.draws)
       draws.push_back(fmt::format("{} from {}", d.aligned ? "blocks" : "words", d.base.str()));
     for (const AdjacentLoads& l : block.loads) loads.push_back(run(text_of(kernel, l.loads[0]), l.loads.size()));
-    for (const GroupStore& g : block.group_stores)
+    for (const GroupStore& g : block.group_stores) {
+      const std::string first = stored(g.statement);
       stores.push_back((g.copied     ? "copied groups of "
                         : g.step > 0 ? "groups of "
                                      : "reversed groups of ") +
-                       stored(g.statement));
+                       (g.next.empty() ? first : run(first, g.next.size() + 1)));
+    }
     for (const AdjacentStores& s : block.stores) stores.push_back(run(stored(s.statements[0]), s.statements.size()));
   }
   std::vector<std::string> texts;

@@ -46,7 +46,7 @@ struct FromLane {
 // How caches treat a load.
 enum class Cached : uint8_t {
   Usual,
-  Lasting,   // 16 bytes that the L2 cache evicts last: docs/decisions/007
+  Lasting,   // 16 bytes that the L2 cache evicts last, or fewer of what is read once: docs/decisions/007
   Passing,   // 8 or 16 that the L1 cache does not keep; single elements too, of 4 or 8
   Repeated,  // 16 that other workgroups read too, where what passes leaves them in the L1 cache
 };
@@ -59,10 +59,13 @@ struct EarlyLoad {
   Cached cached = Cached::Usual;
   std::optional<FromLane> from = {};  // of an access each
   bool shared = false;                // the lanes of a group read one element
-  // Loads of single elements that follow this one by address and are one access with it; and
-  // whether it comes with another one.
+  // Loads that follow this one by address and come with it: those of single elements as one access,
+  // those of groups as a run of as many accesses, in which the lanes of each lie between the lanes
+  // of the others. And whether it comes with another one.
   std::vector<ExprId> next = {};
   bool follows = false;
+  // Elements from a lane of a group to the next.
+  int apart() const { return step == 0 ? 1 : static_cast<int>(next.size()) + 1; }
 };
 
 // A store whose lanes are one access, after all else that the group does.
@@ -70,6 +73,10 @@ struct GroupStore {
   int statement = 0;    // of the block
   int step = 0;         // 1: upwards, -1: downwards
   bool copied = false;  // from an array, lane by lane the same: nothing goes through registers
+  // Stores that follow it by address, whose lanes lie between its own: together they are a run of
+  // as many accesses.
+  std::vector<int> next = {};
+  int apart() const { return static_cast<int>(next.size()) + 1; }  // elements from a lane to the next
 };
 
 // Elements that follow each other, by address, which a thread takes as one access of up to 16 bytes

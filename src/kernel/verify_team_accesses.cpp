@@ -40,6 +40,12 @@ class GroupLanes {
     return step > 0 && is_multiple(offset - shape_.origin - IntExpr::symbol(loop_.var));
   }
 
+  // Whether they begin at such a multiple, each so many elements from the one before.
+  bool are_apart(const IntExpr& offset, int elements) const {
+    const IntExpr begin = shape_.peeled ? offset - elements * (shape_.origin + IntExpr::symbol(loop_.var)) : offset;
+    return all_beyond(offset, elements) && is_multiple(begin);
+  }
+
   // Whether the lanes are at one place.
   bool are_one(const IntExpr& offset) const { return all_beyond(offset, 0); }
 
@@ -233,9 +239,12 @@ class AccessVerifier {
            "made early with another load, behind a mask");
       places.push_back(&load.access);
     }
-    need(first.step == 0 && !first.shared && kernel_.at(first.load).get<Load>().mask == kNoExpr, first.load,
+    need(first.step >= 0 && !first.shared && kernel_.at(first.load).get<Load>().mask == kNoExpr, first.load,
          vector.loop, "made early with others, and no plain load");
-    adjacent(places, first.load, vector);
+    if (first.step == 0)
+      adjacent(places, first.load, vector);
+    else
+      in_turn(places, first.load, vector);
   }
 
   void early_load(const EarlyLoad& early, const Vector& vector, const std::set<LocalId>& places = {}) const {
@@ -257,10 +266,12 @@ class AccessVerifier {
       need(lanes > 1 && early.step == 0 && !early.from && vector.lanes.are_one(offset), id, loop,
            "read once for {} lanes, which read several elements", lanes);
     if (early.step == 0)
-      return need(early.cached == Cached::Usual || (early.cached == Cached::Passing && lanes == 1 && !early.from), id,
+      return need(early.cached == Cached::Usual || (early.cached != Cached::Repeated && lanes == 1 && !early.from), id,
                   loop, "made for the caches as a group, which its {} lanes are not", lanes);
-    need(lanes > 1 && std::abs(early.step) == 1 && vector.lanes.are_neighbours(offset, early.step), id, loop,
-         "one access for {} lanes that are no neighbours from a multiple on", lanes);
+    need(lanes > 1 && std::abs(early.step) == 1 &&
+             (early.next.empty() ? vector.lanes.are_neighbours(offset, early.step)
+                                 : vector.lanes.are_apart(offset, early.apart())),
+         id, loop, "one access for {} lanes that are no neighbours from a multiple on", lanes);
     if (!load.access.scratch) return aligned(id, load.access, lanes, loop);
     need(early.step == 1 && load.mask == kNoExpr && early.cached == Cached::Usual, id, loop,
          "a group of scratch that is no plain access");
@@ -302,9 +313,18 @@ class AccessVerifier {
       const Store& s = store_at(block, g.statement, vector.loop);
       need(s.mask == kNoExpr || vector.lanes.is_same(s.mask), s.value, vector.loop,
            "stored at once behind a mask that differs between the lanes of a group");
-      need(std::abs(g.step) == 1 && vector.lanes.are_neighbours(flat_offset(kernel_, s.access), g.step), s.value,
-           vector.loop, "stored at once to {}, whose lanes are no neighbours from a multiple on",
+      const IntExpr offset = flat_offset(kernel_, s.access);
+      need(std::abs(g.step) == 1 && (g.next.empty() ? vector.lanes.are_neighbours(offset, g.step)
+                                                    : g.step == 1 && vector.lanes.are_apart(offset, g.apart())),
+           s.value, vector.loop, "stored at once to {}, whose lanes are no neighbours from a multiple on",
            access_text(kernel_, s.access));
+      Places places_of_run{&s.access};
+      for (const int n : g.next) {
+        const Store& other = store_at(block, n, vector.loop);
+        need(other.mask == kNoExpr && s.mask == kNoExpr, other.value, vector.loop, "stored with others behind a mask");
+        places_of_run.push_back(&other.access);
+      }
+      in_turn(places_of_run, s.value, vector);
       if (g.copied) {
         need(g.step == 1 && s.later && s.mask == kNoExpr && block.size() == 1, s.value, vector.loop,
              "copied, though it need not come from memory alone");
@@ -378,6 +398,15 @@ class AccessVerifier {
   }
 
   using Places = std::vector<const Access*>;
+
+  // Places of one array, each the element after the one before.
+  void in_turn(const Places& places, ExprId id, const Vector& vector) const {
+    const IntExpr first = flat_offset(kernel_, *places[0]);
+    for (size_t k = 1; k < places.size(); ++k)
+      need(places[k]->scratch == places[0]->scratch && places[k]->array == places[0]->array &&
+               (flat_offset(kernel_, *places[k]) - first).is(static_cast<int64_t>(k)),
+           id, vector.loop, "with {}, which is not the element after the one before", access_text(kernel_, *places[k]));
+  }
   // Elements of one array that follow each other, from a multiple of their number on.
   void adjacent(const Places& places, ExprId id, const Vector& vector) const {
     const Access& first = *places[0];

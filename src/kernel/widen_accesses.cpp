@@ -176,7 +176,10 @@ class Widening {
   void change_by(const Block& block, const Vector& vector, const BlockAccesses& accesses) {
     std::set<int> later;
     if (!vector.shape.peeled) {
-      for (const GroupStore& g : accesses.group_stores) later.insert(g.statement);
+      for (const GroupStore& g : accesses.group_stores) {
+        later.insert(g.statement);
+        later.insert(g.next.begin(), g.next.end());
+      }
       for (const AdjacentStores& a : accesses.stores) later.insert(a.statements.begin(), a.statements.end());
     }
     for (size_t n = 0; n < block.size(); ++n)
@@ -261,6 +264,8 @@ class Widening {
   }
 
   void group_stores(const Block& block, const Vector& vector, BlockAccesses& accesses) {
+    std::vector<int> apart;  // statements whose lanes are no neighbours
+    std::vector<GroupAccess> places;
     for (size_t n = 0; n < block.size(); ++n) {
       const Store* s = store_of_group(*block[n]);
       if (!s) continue;
@@ -269,10 +274,16 @@ class Widening {
       const GroupAccess access{s->access.scratch ? -1 : s->access.array, kernel_.dtype_of(s->access),
                                flat_offset(kernel_, s->access)};
       const int step = step_of_group(vector.groups, vector.shape, access, in_order_, variant_);
+      if (step == 0 && s->mask == kNoExpr && !s->access.scratch)
+        apart.push_back(static_cast<int>(n)), places.push_back(access);
       if (step == 0) continue;
       require(when, variant_);
       accesses.group_stores.push_back({static_cast<int>(n), step});
       if (s->later && step > 0 && block.size() == 1) copy_group(*s, vector, accesses);
+    }
+    for (const std::vector<size_t>& run : interleaved_groups(vector.groups, vector.shape, places, variant_)) {
+      GroupStore& group = accesses.group_stores.emplace_back(GroupStore{apart[run[0]], 1});
+      for (size_t k = 1; k < run.size(); ++k) group.next.push_back(apart[run[k]]);
     }
   }
 

@@ -296,9 +296,9 @@ class GpuPrediction {
   // What a warp's accesses take: bytes of the shared cache, cycles of the first-level one (in which
   // it delivers a line), and instructions. `near`:
   // all that a multiprocessor reads, where its first-level cache holds that. `together`: reads that
-  // have the elements between lanes.
+  // have the elements between lanes; `in_turn`: as words of those of several lanes.
   void count_access(NodeId node, const Index& index, double times, bool staged, std::optional<double> near, bool shared,
-                    double together) {
+                    double together, bool in_turn) {
     const double size = size_of(graph_.at(node).dtype), stride = at_.step_along(node, index);
     if (stride == 0) {
       // One value for a warp, in every step of it.
@@ -320,12 +320,13 @@ class GpuPrediction {
       from_cache = times / static_cast<double>(window_elements(s_.domain, index)) * at_.lines_of_window(node, index) *
                    std::min<double>(kLine, apart);
     cache_bytes_ += near ? std::min(from_cache, *near * facts_.processors) : from_cache;
-    const double accesses = times / kWarp / (stride == 1 && !windows && !singly ? lanes_ : 1);
+    const double accesses = times / kWarp / ((stride == 1 && !windows && !singly) || in_turn ? lanes_ : 1);
     // Each lane gets its words, of so many lanes a cycle. Rows side by side in a warp that read the
     // same elements read them once.
     const double at_once = kWarp / std::max(1.0, word * size / 4);
     const double threads = shared ? std::min<double>(at_once, std::max(1, s_.team)) : at_once;
-    double bytes_of_lane = staged ? size : std::min<double>(kLine, stride == 1 && !singly ? apart : apart * lanes_);
+    double bytes_of_lane =
+        staged ? size : std::min<double>(kLine, (stride == 1 && !singly) || in_turn ? apart : apart * lanes_);
     // A sector for each lane takes the first-level cache twice as long as its bytes, and parts of
     // sectors of odd rows somewhat longer.
     constexpr double kSinglyInRows = 1.6;
@@ -341,7 +342,7 @@ class GpuPrediction {
         rows() && s_.columns == 0 && along_rows() && !near ? std::max(1.0, kWarp / kLinesAtOnce / s_.team) : 1;
     on_chip_ +=
         std::max(times / word * std::max(word * size, bytes_of_lane * threads / at_once), accesses * lines * kLine);
-    access_operations_ += times * kAccessOperations / (stride == 1 && !singly ? lanes_ : word);
+    access_operations_ += times * kAccessOperations / ((stride == 1 && !singly) || in_turn ? lanes_ : word);
     if (staged) on_chip_ += 2 * times * 4, access_operations_ += 2 * times;
   }
 
@@ -349,11 +350,12 @@ class GpuPrediction {
   // sector of its own where the next thread's is in another: nothing puts stores together.
   void count_store(const Output& output, double times) {
     const bool staged = s_.turns_results || contains(s_.interleaved, output.node);
-    count_access(output.node, output.store_index, times, staged, std::nullopt, false, 1);
+    const bool in_turn = !staged && at_.in_turn(output);
+    count_access(output.node, output.store_index, times, staged, std::nullopt, false, 1, in_turn);
     const double size = size_of(graph_.at(output.node).dtype),
                  apart = at_.step_along(output.node, output.store_index) * size;
     const bool singly = at_.taken_singly(output.node, output.store_index);
-    if (staged || lanes_ == 1 || (apart <= size && !singly)) return;
+    if (staged || in_turn || lanes_ == 1 || (apart <= size && !singly)) return;
     constexpr double kPartsOfSectors = 5;  // four rows of odd length that change places: 119 us on an H100, 59 in pairs
     cache_bytes_ += times * (std::min<double>(kSector, apart * lanes_) - std::min<double>(kSector, apart)) *
                     (singly ? kPartsOfSectors : 1);
@@ -381,7 +383,8 @@ class GpuPrediction {
       const bool staged = std::any_of(s_.staged.begin(), s_.staged.end(),
                                       [&](const Read& r) { return r.node == read.node && r.index == read.index; });
       count_access(read.node, read.index, times, staged, near_bytes(read),
-                   rows() && !moves_along(s_.domain, read, false), at_.reads_between_lanes(read));
+                   rows() && !moves_along(s_.domain, read, false), at_.reads_between_lanes(read),
+                   !staged && at_.in_turn(read));
       asked[read.node] += times;
       row_bytes += reduced() * width * size_of(graph_.at(read.node).dtype);
     }

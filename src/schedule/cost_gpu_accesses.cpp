@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "schedule/local.hpp"
 
@@ -114,6 +115,50 @@ double GpuAccesses::reads_between_lanes(const Read& read) const {
     return apart && static_cast<double>(std::abs(*apart)) < stride;
   };
   return std::min(stride, static_cast<double>(std::count_if(s_.domain.reads.begin(), s_.domain.reads.end(), near)));
+}
+
+namespace {
+
+const Index& index_of(const Read& read) { return read.index; }
+const Index& index_of(const Output& output) { return output.store_index; }
+
+}  // namespace
+
+bool GpuAccesses::goes_on(const IntExpr& flat, int64_t apart) const {
+  int64_t step = apart;
+  for (size_t axis = s_.domain.axes.size(); axis-- > 0;) {
+    const Axis& a = s_.domain.axes[axis];
+    const auto own = flat.coefficient_of(a.var);
+    const bool flat_axis = static_cast<int>(axis) >= s_.flat_from;
+    if (!own || (flat_axis ? own->evaluate(sizes_) != step : own->evaluate(sizes_) % s_.lanes != 0)) return false;
+    step *= a.extent.evaluate(sizes_);
+  }
+  return true;
+}
+
+template <class Access>
+bool GpuAccesses::fill_steps(NodeId node, const Index& index, const std::vector<Access>& all) const {
+  constexpr int64_t kMostApart = 8;  // as kernel/lane_groups.cpp has them
+  if (s_.lanes <= 1 || s_.vector_axis < 0 || s_.stencil || s_.blocking || reads_gathered(index)) return false;
+  const IntExpr flat = flat_offset(graph_.at(node), index);
+  const auto step = flat.coefficient_of(*lane().as_symbol());
+  const auto apart = step ? step->constant() : std::nullopt;
+  if (!apart || *apart < 2 || *apart > kMostApart || size_of(graph_.at(node).dtype) >= 4) return false;
+  std::set<int64_t> found;
+  for (const Access& other : all)
+    if (other.node == node)
+      if (const auto beyond = (flat_offset(graph_.at(node), index_of(other)) - flat).constant();
+          beyond && std::abs(*beyond) < *apart)
+        found.insert(*beyond);
+  if (static_cast<int64_t>(found.size()) < *apart) return false;
+  const IntExpr first = flat + *found.begin();
+  return s_.flattened ? goes_on(first, *apart) : is_multiple_of_lanes(first - *apart * lane());
+}
+
+bool GpuAccesses::in_turn(const Read& read) const { return fill_steps(read.node, read.index, s_.domain.reads); }
+
+bool GpuAccesses::in_turn(const Output& output) const {
+  return fill_steps(output.node, output.store_index, s_.domain.outputs);
 }
 
 std::optional<IntExpr> GpuAccesses::origin_of(NodeId node, const Index& index) const {

@@ -31,11 +31,19 @@ class GpuAccesses {
   // Reads of one array that fill the elements between those of neighbouring lanes: the first of
   // them brings what the others find in the first-level cache.
   double reads_between_lanes(const Read& read) const;
+  // Whether reads, or stores, of one array have all elements between the lanes of a thread, which
+  // are then accessed as words that follow each other: the bytes of pixels of three channels.
+  bool in_turn(const Read& read) const;
+  bool in_turn(const Output& output) const;
   // Whether neighbours that a thread takes at a time are accessed one by one, since they do not
   // begin at a multiple of their number. Threads begin where most arrays have one.
   bool taken_singly(NodeId node, const Index& index) const;
 
  private:
+  // Whether the points of all axes follow each other in memory, so many elements apart.
+  bool goes_on(const IntExpr& flat, int64_t apart) const;
+  template <class Access>
+  bool fill_steps(NodeId node, const Index& index, const std::vector<Access>& all) const;
   const Graph& graph_;
   const Schedule& s_;
   double step_within_row(NodeId node, const Index& index) const;

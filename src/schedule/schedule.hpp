@@ -62,6 +62,7 @@ struct Schedule {
   int resident = 0;                // workgroups of a multiprocessor that registers must do for; 0: any number
   bool plain = false;              // Target::plain
   std::vector<NodeId> passing;     // GPU: what is read once where little is stored; the L1 cache need not keep it
+  std::vector<NodeId> lasting;     // GPU: what is read once by neighbours; the L2 cache had better evict it last
   bool held = false;               // one step covers a row: what its passes read stays in registers
   std::optional<Stencil> stencil;  // Stencil: what is kept in rings of rows
   std::optional<Product> product;  // Product

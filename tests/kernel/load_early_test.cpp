@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "changes.hpp"
 #include "kernel/shape_loops.hpp"
 #include "kernel/team_forms.hpp"
@@ -80,6 +84,65 @@ TEST(LoadEarly, WhatLiesBetweenTwoWordsIsTakenFromOtherLanes) {
   EXPECT_EQ(x.loaded(), (Lines{"+ fast, odd: loads early lasting groups of in0[%g, %i], in0[%g, %i + 1]",
                                "+ any: loads early in0[%g, %i], in0[%g, %i + 1]",
                                "+ fast, odd: takes in0[%g, %i + 1] from groups of in0[%g, %i]"}));
+}
+
+// Three bytes of a pixel to each lane: twelve of four pixels are three words.
+TEST(LoadEarly, LanesBetweenEachOtherAreARun) {
+  Rows x;
+  const int pixels = x.s.input(DType::U8, {4, 3072}), sums = x.s.output(DType::U8, {4, 1024});
+  const auto channel = [&](int c) { return x.s.load(pixels, {g, 3 * i + c}); };
+  const ExprId blue = channel(2), red = channel(0), green = channel(1);
+  const ExprId sum = x.s.build.apply(Op::Add, {x.s.build.apply(Op::Add, {blue, red}), green});
+  x.phase({x.row({store({false, sums, {g, i}}, sum)})});
+  EXPECT_EQ(x.loaded(), (Lines{"+ fast, odd: loads early groups of in2[%g, 3*%i] and the 2 after it",
+                               "+ any: loads early in2[%g, 3*%i + 2], in2[%g, 3*%i], in2[%g, 3*%i + 1]"}));
+  EXPECT_EQ(x.s.kernel.phases[0].variants[0].alignment[2], 4);
+  EXPECT_EQ(fault(x.s.kernel), "");
+  using A = LoopAccesses;
+  const auto run = [](A& a) -> EarlyLoad& {
+    return *std::find_if(a.blocks[0].early.begin(), a.blocks[0].early.end(), [](const EarlyLoad& e) { return e.step; });
+  };
+  EXPECT_TRUE(says(x.fault_of(x.loop(), [&](A& a) { std::swap(run(a).next[0], run(a).next[1]); }),
+                   "which is not the element after the one before"));
+  EXPECT_TRUE(says(x.fault_of(x.loop(), [&](A& a) { run(a).next.clear(); }), "made early with a load that there is"));
+  EXPECT_TRUE(says(x.fault_of(x.loop(),
+                              [&](A& a) {
+                                for (EarlyLoad& e : a.blocks[0].early) e.follows = false;
+                                run(a).next.pop_back();
+                              }),
+                   "no neighbours from a multiple on"));
+}
+
+TEST(LoadEarly, NoRunOfSomeElementsOrOfLargeOnes) {
+  const auto loaded = [](DType t, int apart, std::vector<int> channels) {
+    Rows x;
+    const int pixels = x.s.input(t, {4, 8192}), sums = x.s.output(t, {4, 1024});
+    ExprId sum = x.s.load(pixels, {g, apart * i + channels[0]});
+    for (size_t c = 1; c < channels.size(); ++c)
+      sum = x.s.build.apply(Op::Add, {sum, x.s.load(pixels, {g, apart * i + channels[c]})});
+    x.phase({x.row({store({false, sums, {g, i}}, sum)})});
+    return x.loaded()[0].find("groups of") != std::string::npos;
+  };
+  EXPECT_TRUE(loaded(DType::U8, 3, {0, 1, 2}));
+  EXPECT_TRUE(loaded(DType::I16, 3, {2, 1, 0}));
+  EXPECT_TRUE(loaded(DType::U8, 4, {0, 1, 2, 3}));
+  EXPECT_TRUE(loaded(DType::U8, 5, {0, 1, 2, 3, 4}));
+  EXPECT_FALSE(loaded(DType::U8, 3, {0, 1}));
+  EXPECT_FALSE(loaded(DType::U8, 3, {1, 2, 3}));  // begin between two words
+  EXPECT_FALSE(loaded(DType::F32, 3, {0, 1, 2}));
+}
+
+// What is read once is evicted last, however few bytes an access has.
+TEST(LoadEarly, WhatIsReadOnceLasts) {
+  for (const bool lasts : {false, true}) {
+    Rows x;
+    const int bytes = x.s.input(DType::U8, {4, 1024}), copy = x.s.output(DType::U8, {4, 1024});
+    x.s.kernel.params[static_cast<size_t>(bytes)].lasts = lasts;
+    x.phase({x.row({store({false, copy, {g, i}}, x.s.load(bytes, {g, i}))})});
+    const std::string kind = lasts ? "lasting " : "";
+    EXPECT_EQ(x.loaded(),
+              (Lines{"+ fast, odd: loads early " + kind + "groups of in2[%g, %i]", "+ any: loads early in2[%g, %i]"}));
+  }
 }
 
 TEST(LoadEarly, PassesOverARowShareThem) {

@@ -94,6 +94,30 @@ TEST(WidenAccesses, GroupsOfLanes) {
   EXPECT_TRUE(says(x.fault_of([](BlockAccesses& b) { b.group_stores[0].statement = 2; }), "statement 2 is no store"));
 }
 
+// Three bytes of a pixel to each lane.
+TEST(WidenAccesses, LanesBetweenEachOther) {
+  Columns x;
+  const int pixels = x.s.output(DType::U8, {4, 1536});
+  const auto put = [&](int c) {
+    return store({false, pixels, {g, 3 * i + c}}, x.s.build.constant(Scalar::of_int(DType::U8, c)));
+  };
+  EXPECT_EQ(x.widened({put(1), put(0), put(2)}, 512, 4),
+            Lines{"+ fast, odd: stores groups of out2[%g, 3*%i] and the 2 after it"});
+  EXPECT_EQ(x.s.kernel.phases[0].variants[0].alignment[2], 4);
+  EXPECT_EQ(fault(x.s.kernel), "");
+  EXPECT_TRUE(
+      says(x.fault_of([](BlockAccesses& b) { std::swap(b.group_stores[0].next[0], b.group_stores[0].statement); }),
+           "no neighbours from a multiple on"));
+  EXPECT_TRUE(says(x.fault_of([](BlockAccesses& b) { b.group_stores[0].next[1] = 0; }), "not the element after"));
+  EXPECT_TRUE(says(x.fault_of([](BlockAccesses& b) { b.group_stores[0].next.pop_back(); }), "no neighbours"));
+  Columns y;
+  const int some = y.s.output(DType::U8, {4, 1536});
+  const auto put_some = [&](int c) {
+    return store({false, some, {g, 3 * i + c}}, y.s.build.constant(Scalar::of_int(DType::U8, c)));
+  };
+  EXPECT_EQ(y.widened({put_some(0), put_some(2)}, 512, 4), Lines{});
+}
+
 TEST(VerifyTeams, AccessesAtOnceThatAreNotSo) {
   Columns x;
   x.widened({x.put(2 * i, x.take(2 * i)), x.put(2 * i + 1, x.take(2 * i + 1))});

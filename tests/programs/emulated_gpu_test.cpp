@@ -276,6 +276,25 @@ TEST_F(EmulatedGpu, PointsOfSeveralElements) {
       {noise(DType::U8, {2, 3, 31, 45}, 8)}, {{"H"_size, 1080}, {"W"_size, 1920}});
 }
 
+// Pixels of three bytes or halves, of which threads take words: whole rows of words and odd ones,
+// and arrays that begin between two words.
+TEST_F(EmulatedGpu, PixelsOfThreeBytes) {
+  for (const int64_t n : {1, 3, 4, 256, 1020, 1023, 4096})
+    for (const DType t : {DType::U8, DType::I8, DType::F16}) {
+      const Tensor x = noise(t, {n, 3}, static_cast<uint64_t>(n)), y = noise(t, {n, 3}, 3),
+                   m = noise(DType::U8, {n}, 4);
+      const std::string in = fmt::format("input x: {0}[N, 3]\ninput y: {0}[N, 3]\ninput m: u8[N]\n", name_of(t));
+      const SizeBinding large{{"N"_size, 4000000}};
+      check(in + "a = (f32(m) / 255)[:, None]\nreturn " + std::string(name_of(t)) + "(f32(x) * a + f32(y) * (1 - a))\n",
+            {x, y, m}, large);
+      check(in + "return f32(x).T * f32(m), 2 * f32(y[:, 1]) + f32(y[:, 2]) - f32(y[:, 0])\n", {x, y, m}, large);
+      check(in + "return stack((x[:, 2], y[:, 1], y[:, 0]), axis=1)\n", {x, y, m}, large);
+      TensorView odd = x;
+      odd.dims = {n - 1, 3}, odd.data = static_cast<char*>(odd.data) + size_of(t);
+      if (n > 1) check(fmt::format("input x: {}[N, 3]\nreturn f32(x).T, x[:, ::-1]\n", name_of(t)), {odd}, large);
+    }
+}
+
 // Whole tiles, one cut short, fewer columns than a tile, and tiles whose rows meet in two steps.
 TEST_F(EmulatedGpu, TilesOfColumns) {
   for (const Dims& d : {Dims{2, 64, 96}, Dims{2, 50, 36}, Dims{1, 300, 64}, Dims{2, 33, 7}}) {
