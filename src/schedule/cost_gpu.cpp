@@ -33,7 +33,7 @@ constexpr double kRowsAtOnce = 4;
 // after that, where it is for so long; and the part of latency that is seen beside what limits.
 constexpr double kStartUs = 0.08;
 // What a register that a thread lacks adds; and what a multiprocessor lacks of enough warps.
-constexpr double kSpilled = 0.02, kComputing = 0.22, kComputingInParts = 0.02;
+constexpr double kSpilled = 0.02, kMostSpilledOfParts = 16, kComputing = 0.22, kComputingInParts = 0.02;
 constexpr double kRampUs = 4, kRampsUp = 10, kSeenLatency = 0.1;
 // How many times as long memory takes where workgroups share columns, whose rows are far apart: 1.0
 // to 1.5 of 20 kernels on an H200, most where rows are odd.
@@ -197,6 +197,8 @@ class GpuPrediction {
     // A workgroup has as many threads as it has: what does not fit their registers spills.
     const double most = std::floor(static_cast<double>(facts_.registers) / threads_);
     spilled_ = std::max(0.0, registers - std::min(most, kSafeRegisters));
+    // Rows that do not fit the registers are read later.
+    if (s_.strategy == Strategy::Split) spilled_ = std::min(spilled_, kMostSpilledOfParts);
     registers = std::min(std::max(16.0, registers), most);
     double resident = std::min({static_cast<double>(facts_.threads / threads_),
                                 std::floor(static_cast<double>(facts_.registers) / (registers * threads_)),

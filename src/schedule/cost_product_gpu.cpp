@@ -1,5 +1,5 @@
-// Predicted times of products on a GPU: what a multiprocessor takes for its tiles, one part of the
-// inner axes after the other.
+// Predicted times of products on a GPU with matrix units: what a multiprocessor takes for its
+// tiles, one part of the inner axes after the other.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -18,15 +18,6 @@ namespace {
 constexpr double kClock = 1755;  // in a microsecond
 constexpr double kUnits = 2048, kUnitsOfGroups = 1,
                  kUnitsOfWarps = 2.3;  // multiplications of matrix units, and what they take of that
-// The same of threads, fitted to 264 tiles of 17 products of f32 on an H200: multiplications and
-// instructions of a cycle. A load of 16 bytes for each thread of a warp takes four cycles, or two
-// where neighbours share what they read. What threads do and what the memory on chip does overlap
-// but for a part.
-constexpr double kThreads = 128, kLoad = 4.1, kSharedLoad = 2.5, kIssue = 4, kNotHidden = 0.2, kThreadSums = 18,
-                 kLineLoad = 48;
-// More, where a multiprocessor has one workgroup: all of it waits at a barrier, and at the end of a
-// tile.
-constexpr double kAlone = 0.1, kAloneAtEnd = 4.6, kThreadTileLatency = 900;
 // What units of groups take longer: with few columns they wait for what they read of the rows, and
 // a group that is alone leaves them nothing to do while it waits, or adds up what they have made.
 constexpr double kNarrow = 1.1, kBetween = 1.15, kNarrowParts = 1.18, kAloneGroup = 1.15, kAloneAtBarriers = 1.12,
@@ -39,46 +30,12 @@ constexpr double kMemoryOfFewRows =
     1.33;  // what memory takes of what copies take, where it limits: 16 products of 2 to 64 rows
 constexpr int kBesideCopies = 72;           // registers of a thread
 constexpr double kStaged = 128, kSums = 5;  // bytes of factors, sums that are stored, in a cycle
-constexpr double kComputing = 12,
+constexpr double kThreads = 128, kComputing = 12,
                  kBusyWarps = 16;  // instructions of a computed element, warps that hide each other's waiting
 constexpr double kScalar = 0.5;    // of an element that is read and stored alone
 constexpr double kBarrier = 80;    // around a part
 constexpr double kBoxed = 1.1;     // what units take of the time that they could do with, where parts come as boxes
-constexpr double kCopyLatency = 2000, kComputeLatency = 2200, kHeldLatency = 1250, kGatherLatency = 3 * kHeldLatency,
-                 kTileLatency = 3000;
-
-// Calls visit(factor, elements of a part, whether it lies along the inner axes).
-template <class Visit>
-void for_factors(const Product& p, const Visit& visit) {
-  std::set<NodeId> seen;
-  for (const ProductSum& sum : p.sums) {
-    if (seen.insert(sum.rows).second)
-      visit(sum.rows, static_cast<double>(p.tile_rows * p.tile_inner), p.rows_along_inner);
-    if (seen.insert(sum.columns).second)
-      visit(sum.columns, static_cast<double>(p.tile_columns * p.tile_inner), p.columns_along_inner);
-  }
-}
-
-// Without matrix units: the workgroups that a multiprocessor has registers and scratch for.
-int resident_of_threads(const Graph& graph, const Group& group, const Product& p, int threads,
-                        const TargetFacts& facts) {
-  constexpr int64_t kAddressing = 32, kComputing = 12, kEach = 8;
-  const int64_t words = bytes_of_sums(graph, p) / 4, sums = static_cast<int64_t>(p.sums.size());
-  double held = 0;
-  int64_t others = kAddressing;
-  for_factors(p, [&](NodeId factor, double elements, bool) {
-    const Behind behind = behind_factor(graph, group, factor);
-    held += behind.arrays * elements / threads;
-    if (behind.operations > 0) others = kAddressing + kComputing;
-  });
-  const int64_t block = p.block_rows * p.block_columns * sums + p.block_rows + p.block_columns;
-  const auto registers = (words * (block + static_cast<int64_t>(held)) + others + kEach - 1) / kEach * kEach;
-  const int64_t shared =
-      std::max(bytes_of_part(p) * words, p.tile_rows * (p.tile_columns + 4) * sums * bytes_of_sums(graph, p)) + 2048;
-  return static_cast<int>(std::max<int64_t>(
-      1, std::min({static_cast<int64_t>(facts.registers) / (registers * threads),
-                   static_cast<int64_t>(facts.shared_bytes) / shared, static_cast<int64_t>(facts.threads) / threads})));
-}
+constexpr double kCopyLatency = 2000, kComputeLatency = 2200, kTileLatency = 3000;
 
 class ProductCost {
  public:
@@ -95,31 +52,24 @@ class ProductCost {
     const double of_processor = tiles_of_processor(tiles, cost.resident_workgroups);
     const double together = std::min<double>(cost.resident_workgroups, of_processor);
     const double work = work_of_part(together);
-    const double part = p_.units ? std::max(work, latency() / together)
-                                 : std::max(work * (1 + kAlone / together), (held_latency() + work) / together);
-    const double ending =
-        p_.units ? sums_of_tile() / kSums + kTileLatency / together
-                 : sums_of_tile() / kThreadSums * (1 + kAloneAtEnd / together) + kThreadTileLatency / together;
+    const double part = std::max(work, latency() / together);
+    // kSums of halves includes what follows from the sums.
+    const double beyond = p_.sums[0].in_parts() ? cycles_beyond_sums(graph_, group_, s_, options_, together) : 0;
+    const double ending = sums_of_tile() / kSums + kTileLatency / together + beyond;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
-    if (p_.units) cost.issue_us += kNotBehind * us_behind_sums() * std::min(1.0, kFewTiles * together / of_processor);
+    cost.issue_us += kNotBehind * us_behind_sums() * std::min(1.0, kFewTiles * together / of_processor);
     cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes *
-                    (p_.units && p_.sums[0].in_parts() ? kCacheOfParts : 1);
+                    (p_.sums[0].in_parts() ? kCacheOfParts : 1);
     const double bytes = group_bytes(graph_, options_.sizes, group_);
     const bool near = bytes < static_cast<double>(facts_.cache_bytes_total) / 2;
     cost.memory_us = bytes / (near ? facts_.cache_bytes : facts_.memory_bytes);
-    if (p_.units && rows <= kMostOfSkinny) cost.memory_us *= kMemoryOfFewRows;
+    if (rows <= kMostOfSkinny) cost.memory_us *= kMemoryOfFewRows;
     cost.launch_us = facts_.launch_us;
     for (const ProductSum& sum : p_.sums) {
       cost.launch_us += before_us(sum.rows, batch * rows, sum.parts_of_rows);
       cost.launch_us += before_us(sum.columns, batch * columns, sum.parts_of_columns);
     }
-    if (p_.split > 1) {
-      const double partial =
-          2 * p_.split * batch * rows * columns * sums() * static_cast<double>(bytes_of_sums(graph_, p_));
-      const bool stay = partial < static_cast<double>(facts_.cache_bytes_total);
-      cost.launch_us +=
-          facts_.next_launch_us + facts_.latency_us + partial / (stay ? facts_.cache_bytes : facts_.memory_bytes);
-    }
+    cost.launch_us += us_of_adding_parts(graph_, s_, options_);
     cost.workgroups = static_cast<int64_t>(tiles);
     take_longest(cost);
     return cost;
@@ -129,7 +79,7 @@ class ProductCost {
   // Two workgroups that a multiprocessor begins together end together, and the next two take their
   // places while others have none, until they have lost step.
   double tiles_of_processor(double tiles, int resident) const {
-    if (!p_.units || resident != 2 || tiles <= facts_.processors || tiles > kFewWaves * 2 * facts_.processors)
+    if (resident != 2 || tiles <= facts_.processors || tiles > kFewWaves * 2 * facts_.processors)
       return std::max(1.0, ceil_ratio(tiles, facts_.processors));
     return 2 * ceil_ratio(tiles, 2.0 * facts_.processors);
   }
@@ -151,12 +101,11 @@ class ProductCost {
   double sums() const { return static_cast<double>(p_.sums.size()); }
   double sums_of_tile() const { return static_cast<double>(p_.tile_rows * p_.tile_columns) * sums(); }
   bool groups() const {
-    return p_.units && p_.block_columns == p_.tile_columns && p_.down * 16 == p_.tile_rows && p_.down % 4 == 0;
+    return p_.block_columns == p_.tile_columns && p_.down * 16 == p_.tile_rows && p_.down % 4 == 0;
   }
 
   double multiplications() const { return sums_of_tile() * static_cast<double>(p_.tile_inner); }
   double work_of_part(double together) const {
-    if (!p_.units) return work_of_threads();
     double multiplied = 0;
     for (const ProductSum& sum : p_.sums)
       multiplied += multiplications() / sums() * static_cast<double>(pairs_of_parts(sum).size());
@@ -168,26 +117,6 @@ class ProductCost {
     if (p_.whole && !p_.exact_in_f32) multiplying *= kPromoted;
     if (p_.boxed) return multiplying * kBoxed;
     return multiplying + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together);
-  }
-  // Cycles of threads that multiply, and of the memory on chip that they read their factors from.
-  double work_of_threads() const {
-    const double words = static_cast<double>(bytes_of_sums(graph_, p_)) / 4, warps = s_.workgroup / double{kWarp};
-    const int64_t across = p_.tile_columns / p_.block_columns;
-    const double of_rows = across % 2 == 0 ? kSharedLoad : kLoad,
-                 of_columns = across == 1 || shares_columns(p_) ? kSharedLoad : kLoad;
-    const double steps = warps * static_cast<double>(p_.tile_inner) * words * sums() / 4;
-    const auto rows = static_cast<double>(p_.block_rows), columns = static_cast<double>(p_.block_columns);
-    double on_chip = steps * (rows * of_rows + columns * of_columns);
-    double issued = multiplications() * words / kThreads + steps * (rows + columns) / kIssue;
-    for_factors(p_, [&](NodeId f, double elements, bool along_inner) {
-      const Behind behind = behind_factor(graph_, group_, f);
-      // Along the inner axes a part is a piece of each line.
-      const double lines = along_inner ? std::max(1.0, kLineLoad / static_cast<double>(p_.tile_inner)) : 1;
-      on_chip += elements * words / kWarp * (1 + behind.arrays * lines);
-      issued +=
-          elements * (behind.operations / kThreads + (along_inner ? 2 : 1.25 + behind.arrays / 4) / kWarp / kIssue);
-    });
-    return std::max(issued, on_chip) + kNotHidden * std::min(issued, on_chip);
   }
   bool is_packed(NodeId factor) const {
     return std::find(p_.packed.begin(), p_.packed.end(), factor) != p_.packed.end();
@@ -222,12 +151,6 @@ class ProductCost {
     return cycles + computing * std::max(1.0, kBusyWarps / (s_.workgroup / 32.0 * together));
   }
   // From where a part is asked for to where it is on chip: copies are under way for several parts.
-  // Values of gathers are computed on the way, and wait for their indices.
-  double held_latency() const {
-    bool any = false;
-    for_factors(p_, [&](NodeId f, double, bool) { any = any || behind_factor(graph_, group_, f).gathers; });
-    return any ? kGatherLatency : kHeldLatency;
-  }
   double latency() const {
     for (const ProductSum& sum : p_.sums)
       for (const NodeId factor : {sum.rows, sum.columns})
@@ -235,7 +158,6 @@ class ProductCost {
     return kCopyLatency / std::max(1, p_.stages - (groups() && !p_.boxed ? 2 : 1));
   }
   int resident() const {
-    if (!p_.units) return resident_of_threads(graph_, group_, p_, s_.workgroup, facts_);
     const double held = static_cast<double>(bytes_of_part(p_)) * std::max(1, p_.stages) + 1024;
     const double of_tile = static_cast<double>(p_.tile_rows * p_.tile_columns * held_sums(p_));
     // A warp beside the others requests boxes, which takes them no registers.
@@ -256,9 +178,23 @@ class ProductCost {
 
 }  // namespace
 
+double us_of_adding_parts(const Graph& graph, const Schedule& schedule, const Options& options) {
+  const Product& p = *schedule.product;
+  if (p.split == 1) return 0;
+  const TargetFacts facts = facts_of(options.target);
+  const auto results =
+      static_cast<double>(estimate_of(schedule.domain, p.batch) * estimate_of(schedule.domain, p.rows) *
+                          estimate_of(schedule.domain, p.columns));
+  const double partial =
+      2 * p.split * results * static_cast<double>(p.sums.size()) * static_cast<double>(bytes_of_sums(graph, p));
+  const bool stay = partial < static_cast<double>(facts.cache_bytes_total);
+  return facts.next_launch_us + facts.latency_us + partial / (stay ? facts.cache_bytes : facts.memory_bytes);
+}
+
 Cost predict_product_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
-  return schedule.product->skinny ? predict_skinny(graph, group, schedule, options)
-                                  : ProductCost(graph, group, schedule, options).run();
+  if (schedule.product->skinny) return predict_skinny(graph, group, schedule, options);
+  return schedule.product->units ? ProductCost(graph, group, schedule, options).run()
+                                 : predict_product_of_threads(graph, group, schedule, options);
 }
 
 }  // namespace smelt::schedule

@@ -38,7 +38,7 @@ constexpr int64_t kMostRowsOfWarp = 64, kWarmUps = 16;
 // Fewer, where that computes little again. On an H100 Sobel took 164 us with 16 rows and 192 with
 // 58, two steps of a reaction 130 with 32 and 148 with 64, eight steps of a cellular automaton 650
 // and 632.
-constexpr int64_t kFewestRows = 16, kShortWarmUp = 5, kShortWarmUps = 8;
+constexpr int64_t kFewestRowsOfChunk = 16, kShortWarmUp = 5, kShortWarmUps = 8;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -196,7 +196,7 @@ Schedule on_gpu(const Domain& domain, Stencil stencil, int64_t lanes, int64_t re
   // Where little is computed again, more workgroups than run at a time: those of one wave go down
   // their rows in step, and then all wait for the same rows of memory.
   if (stencil.warm_up > 0 && stencil.warm_up <= kShortWarmUp)
-    stencil.chunk = std::min(stencil.chunk, std::max(kFewestRows, kShortWarmUps * stencil.warm_up));
+    stencil.chunk = std::min(stencil.chunk, std::max(kFewestRowsOfChunk, kShortWarmUps * stencil.warm_up));
   if (options.tuning.unroll >= 8) stencil.chunk = options.tuning.unroll;
   // Halo columns of a strip, and warm-up rows before its first row.
   stencil.repeated *= static_cast<double>(kWarp * lanes) / static_cast<double>(s.tile);

@@ -173,7 +173,7 @@ TEST(GpuForms, FewResultsHaveManyParts) {
     const std::string n = std::to_string(columns);
     return Planned("input x: f32[1000000, " + n + "]\nreturn x.T @ x\n").only().product->split;
   };
-  EXPECT_GE(parts(8), 256);
+  EXPECT_GE(parts(32), 256);
   EXPECT_LE(parts(2048), 16);
 }
 
