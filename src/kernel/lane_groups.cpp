@@ -1,6 +1,7 @@
 #include "kernel/lane_groups.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -165,7 +166,10 @@ std::vector<std::vector<size_t>> interleaved_groups(const LaneGroups& groups, co
     const GroupAccess& begin = accesses[first];
     std::vector<IntExpr> when;
     const auto apart = groups.distance(begin.offset, when);
-    if (!apart || *apart < 2 || *apart > kMostApart || size_of(begin.dtype) >= 4) continue;
+    const int bytes = size_of(begin.dtype);
+    if (!apart || *apart < 2 || *apart > kMostApart || bytes >= 4) continue;
+    // One lane alone has a wider word.
+    if (bytes * shape.lanes < 4 && std::has_single_bit(static_cast<uint64_t>(*apart * bytes))) continue;
     if (!groups.divisible(begin.offset - *apart * shape.origin, when) || (shape.peeled && !when.empty())) continue;
     std::map<int64_t, size_t> found;
     for (size_t other = 0; other < accesses.size(); ++other) {

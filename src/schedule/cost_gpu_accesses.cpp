@@ -1,6 +1,7 @@
 #include "schedule/cost_gpu_accesses.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
@@ -143,7 +144,9 @@ bool GpuAccesses::fill_steps(NodeId node, const Index& index, const std::vector<
   const IntExpr flat = flat_offset(graph_.at(node), index);
   const auto step = flat.coefficient_of(*lane().as_symbol());
   const auto apart = step ? step->constant() : std::nullopt;
-  if (!apart || *apart < 2 || *apart > kMostApart || size_of(graph_.at(node).dtype) >= 4) return false;
+  const int bytes = size_of(graph_.at(node).dtype);
+  if (!apart || *apart < 2 || *apart > kMostApart || bytes >= 4) return false;
+  if (bytes * s_.lanes < 4 && std::has_single_bit(static_cast<uint64_t>(*apart * bytes))) return false;
   std::set<int64_t> found;
   for (const Access& other : all)
     if (other.node == node)

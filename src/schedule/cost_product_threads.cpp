@@ -33,6 +33,7 @@ constexpr double kPiece = 32, kOddPiece = 50;    // elements of a row that are l
 // Instructions of an operation in simple ones, of an access, of storing an element on chip, and of
 // handing a sum to the thread that stores its result.
 constexpr double kOperation = 0.4, kAccess = 3.5, kStage = 5, kResult = 9.5;
+constexpr double kOfPiece = 30;  // more, where columns are pieces of odd lengths
 // Outside of the arrays 0 is divided by 0, which takes the slow path of a division.
 constexpr double kSlowDivision = 55;
 // Cycles between instructions of one warp, and between those of slow divisions.
@@ -115,6 +116,7 @@ class ThreadsPrediction {
     const double at_once = along && *along % s_.lanes != 0 ? 1 : s_.lanes,
                  stored_at_once = p_.run > 1 ? at_once : std::min(at_once, at_a_time(p_.columns));
     double stores = sums() * words();
+    const bool are_pieces = p_.columns.size() > 1 && at_a_time(p_.columns) == 1;
     PerElement each;
     if (p_.split == 1) {
       std::set<NodeId> reduced;
@@ -124,7 +126,7 @@ class ThreadsPrediction {
     }
     const double slow = each.divisions * (1 - rows_there() * columns_there()) * kSlowDivision;
     const double busy = elements / kMultiplied *
-                        (of_sum * sums() * words() + each.operations * kOperation + slow +
+                        (of_sum * sums() * words() + (are_pieces ? kOfPiece : 0) + each.operations * kOperation + slow +
                          (each.reads / at_once + stores / stored_at_once) * kAccess);
     // Branches on what is within the arrays serialize the gathers of a thread.
     const double whole = std::floor(rows_ / static_cast<double>(p_.tile_rows)) *

@@ -315,10 +315,12 @@ int lanes_in_turn(const Graph& graph, Schedule s, const SizeBinding& sizes) {
   const GpuAccesses at(graph, s, sizes);
   bool any = false, all = true;
   const auto look = [&](const auto& access, NodeId node, const Index& index) {
-    const auto bytes = at.step_along(node, index) * size_of(graph.at(node).dtype);
+    const int size = size_of(graph.at(node).dtype);
+    const double bytes = at.step_along(node, index) * size;
+    const bool word = bytes <= size || bytes == 2 || bytes == 4 || bytes == 8;
     const bool in_turn = at.in_turn(access);
-    any = any || (in_turn && bytes != 2 && bytes != 4 && bytes != 8 && bytes != 16);
-    all = all && (in_turn || bytes <= size_of(graph.at(node).dtype) || size_of(graph.at(node).dtype) >= 4);
+    any = any || (in_turn && !word);
+    all = all && (in_turn || word || size >= 4);
   };
   for (const Read& r : s.domain.reads) look(r, r.node, r.index);
   for (const Output& o : s.domain.outputs) look(o, o.node, o.store_index);
@@ -466,14 +468,16 @@ std::vector<NodeId> arrays_read_once(const Graph& graph, const Schedule& s, cons
 // Arrays that kernels without reductions read once, neighbouring threads neighbouring elements: the
 // L2 cache evicts less of what is written meanwhile, however few bytes an access has. On an H200
 // f32 from i8 takes 163 us in place of 166, sums of two arrays 50 in place of 51.
-std::vector<NodeId> lasting_arrays(const Graph& graph, const Schedule& s, const SizeBinding& sizes) {
-  if (s.vector_axis < 0 || (s.strategy != Strategy::Pointwise && s.strategy != Strategy::Tiled)) return {};
+std::vector<NodeId> lasting_arrays(const Graph& graph, const Schedule& s, const Options& options) {
+  if (options.target.plain || s.vector_axis < 0 || (s.strategy != Strategy::Pointwise && s.strategy != Strategy::Tiled))
+    return {};
   const Symbol lane = s.domain.axes[static_cast<size_t>(s.vector_axis)].var;
   std::vector<NodeId> lasting;
-  for (const NodeId node : arrays_read_once(graph, s, sizes)) {
+  for (const NodeId node : arrays_read_once(graph, s, options.sizes)) {
     const auto read =
         std::find_if(s.domain.reads.begin(), s.domain.reads.end(), [&](const Read& r) { return r.node == node; });
-    const bool near = s.strategy == Strategy::Tiled || stride_of(graph, s.domain, sizes, node, read->index, lane) == 1;
+    const bool near =
+        s.strategy == Strategy::Tiled || stride_of(graph, s.domain, options.sizes, node, read->index, lane) == 1;
     if (near && !reads_windows(read->index) && !reads_gathered(read->index)) lasting.push_back(node);
   }
   return lasting;
@@ -523,7 +527,7 @@ std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, 
     if (auto refusal = loses_blocks(graph, group, options)) return *refusal;
   if (schedule) {
     schedule->passing = passing_arrays(graph, *schedule, options);
-    schedule->lasting = lasting_arrays(graph, *schedule, options.sizes);
+    schedule->lasting = lasting_arrays(graph, *schedule, options);
   }
   return made;
 }
