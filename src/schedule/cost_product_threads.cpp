@@ -33,7 +33,7 @@ constexpr double kPiece = 32, kOddPiece = 50;    // elements of a row that are l
 // Instructions of an operation in simple ones, of an access, of storing an element on chip, and of
 // handing a sum to the thread that stores its result.
 constexpr double kOperation = 0.4, kAccess = 3.5, kStage = 5, kResult = 9.5;
-constexpr double kOfPiece = 30;  // more, where columns are pieces of odd lengths
+constexpr double kOfPiece = 30;  // more, where columns are pieces of odd lengths that no run makes one
 // Outside of the arrays 0 is divided by 0, which takes the slow path of a division.
 constexpr double kSlowDivision = 55;
 // Cycles between instructions of one warp, and between those of slow divisions.
@@ -116,7 +116,7 @@ class ThreadsPrediction {
     const double at_once = along && *along % s_.lanes != 0 ? 1 : s_.lanes,
                  stored_at_once = p_.run > 1 ? at_once : std::min(at_once, at_a_time(p_.columns));
     double stores = sums() * words();
-    const bool are_pieces = p_.columns.size() > 1 && at_a_time(p_.columns) == 1;
+    const bool are_pieces = p_.run == 1 && p_.columns.size() > 1 && at_a_time(p_.columns) == 1;
     PerElement each;
     if (p_.split == 1) {
       std::set<NodeId> reduced;
