@@ -295,14 +295,46 @@ class Chooser {
     return lines < kLinesPerByte * bytes;
   }
 
+  // Whether a thread should have columns that follow each other. Warps whose threads have one
+  // column each reach fewer lines at a time where columns lie apart, or rows begin anywhere and
+  // windows have little in common.
+  bool side_by_side() const {
+    constexpr int64_t kMostApart = 31;  // bytes: less than a sector
+    constexpr int64_t kShortWindow = 3;
+    const Symbol column = domain_.axes[columns_].var;
+    bool singly = false;
+    for (const BlockedSum& sum : made_.sums)
+      for (const Operand& operand : sum.operands) {
+        if (operand.staged || !mentions(operand.index, column)) continue;
+        const Node& array = graph_.at(operand.base);
+        const auto step = flat_offset(array, operand.index).coefficient_of(column);
+        if (!step || !step->constant()) return true;
+        if (std::abs(*step->constant()) * size_of(array.dtype) > kMostApart) return false;
+        const auto row = row_apart(array).constant();
+        const bool along = std::abs(*step->constant()) == 1;
+        singly = singly || (along && row && *row % 2 != 0 && window_along(sum, operand) <= kShortWindow);
+      }
+    return !singly;
+  }
+  // Elements of a window beside each other: neighbouring columns have all but one in common.
+  int64_t window_along(const BlockedSum& sum, const Operand& operand) const {
+    const IntExpr flat = flat_offset(graph_.at(operand.base), operand.index);
+    int64_t elements = 1;
+    for (const int axis : graph_.at(sum.node).axes)
+      if (const auto step = flat.coefficient_of(Symbol::window(sum.node, axis)); step && step->is(1))
+        elements *= extent_of(graph_, sum.node, axis);
+    return elements;
+  }
+
   void choose_blocks() {
     const int64_t most = std::max<int64_t>(1, needs_.results / static_cast<int64_t>(made_.sums.size()));
     const auto estimate = [&](size_t a) { return std::max<int64_t>(1, domain_.axes[a].estimate); };
     const auto any = [](int64_t) { return true; };
     const int shared = shared_;
     int64_t& columns = made_.block[columns_];
-    columns = needs_.columns ? needs_.columns
-                             : best_block(estimate(columns_), std::min(most, kMostBlockColumns), is_power_of_two);
+    const bool few_results = threads() < kMostBlockColumns * needs_.threads;
+    const int64_t beside = few_results || side_by_side() ? kMostBlockColumns : 1;
+    columns = needs_.columns ? needs_.columns : best_block(estimate(columns_), std::min(most, beside), is_power_of_two);
     // Sizes of blocks along the shared axis for which what a thread reads stays the same.
     const auto share = [&](int64_t limit) {
       const auto a = static_cast<size_t>(shared);
@@ -313,7 +345,8 @@ class Chooser {
         return true;
       });
     };
-    if (shared >= 0) share(std::min(most / columns, needs_.shared ? needs_.shared : kMostShared));
+    const int64_t most_shared = columns == 1 && needs_.results > 32 ? 2 * kMostShared : kMostShared;
+    if (shared >= 0) share(std::min(most / columns, needs_.shared ? needs_.shared : most_shared));
     if (rows_ >= 0) {
       const int64_t limit = std::max<int64_t>(1, most / made_.results());
       rows() = best_block(estimate(static_cast<size_t>(rows_)),

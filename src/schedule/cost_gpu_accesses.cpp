@@ -143,7 +143,8 @@ bool GpuAccesses::fill_steps(NodeId node, const Index& index, const std::vector<
   if (s_.lanes <= 1 || s_.vector_axis < 0 || s_.stencil || s_.blocking || reads_gathered(index)) return false;
   const IntExpr flat = flat_offset(graph_.at(node), index);
   const auto step = flat.coefficient_of(*lane().as_symbol());
-  const auto apart = step ? step->constant() : std::nullopt;
+  std::optional<int64_t> apart;
+  if (step) apart = step->constant();
   const int bytes = size_of(graph_.at(node).dtype);
   if (!apart || *apart < 2 || *apart > kMostApart || bytes >= 4) return false;
   if (bytes * s_.lanes < 4 && std::has_single_bit(static_cast<uint64_t>(*apart * bytes))) return false;

@@ -363,7 +363,8 @@ Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, co
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
   // Rows that are no whole number of tiles leave threads idle; then all axes are one, which takes
   // divisions.
-  const auto length = s.domain.axes.empty() ? std::nullopt : s.domain.axes.back().extent.constant();
+  std::optional<int64_t> length;
+  if (!s.domain.axes.empty()) length = s.domain.axes.back().extent.constant();
   const auto fits = [&](int64_t tile) { return length && 50 * steps_of(*length, tile) * tile <= 51 * *length; };
   const bool in_turn = between && s.lanes > 1;
   const bool for_words = (!scattered && !words_of_rows) ||

@@ -113,7 +113,7 @@ TEST_F(Retuned, ASpillThatCostsLessThanItsRemedyStays) {
   const std::vector<int64_t> chosen = block(compiled(program, {{"N"_size, 2048}}));
   int bytes = 8;
   fake_->attribute_of = [&](const std::string& attribute, const std::string& image) {
-    return attribute == "local" && has(image, "v40") ? bytes : attribute == "local" ? 0 : -1;
+    return attribute == "local" && has(image, "v16") ? bytes : attribute == "local" ? 0 : -1;
   };
   const Executable e = compiled(program, {{"N"_size, 2048}});
   EXPECT_EQ(e.plan().groups[0].rebuilt, "");

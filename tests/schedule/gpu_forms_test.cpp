@@ -189,6 +189,32 @@ TEST(GpuForms, BlocksOfOddRowsAreHigh) {
   EXPECT_GE(columns("4096"), 2);
 }
 
+// Threads with one column each reach fewer lines where each column is a row of its own, or where
+// short windows begin anywhere; long windows have too much in common.
+TEST(GpuForms, BlocksOfColumnsApartAreHigh) {
+  const auto columns = [](const std::string& program) {
+    const Schedule s = Planned(program).only();
+    return s.blocking ? s.blocking->block.back() : 0;
+  };
+  const auto distances = [](int length) {
+    return fmt::format(
+        "input x: f32[2048, {0}]\ninput y: f32[2048, {0}]\n"
+        "return sum(abs(x[:, None, :] - y), axis=-1)\n",
+        length);
+  };
+  EXPECT_EQ(columns(distances(32)), 1);
+  EXPECT_EQ(columns(distances(3)), 4);
+  const auto depthwise = [](int width, int window) {
+    return fmt::format(
+        "input x: f32[64, 96, {0}, {0}]\ninput w: f32[96, 1, {1}, {1}]\n"
+        "return conv(x, w, padding={2}, groups=96)\n",
+        width, window, window / 2);
+  };
+  EXPECT_EQ(columns(depthwise(57, 3)), 1);
+  EXPECT_EQ(columns(depthwise(56, 3)), 4);
+  EXPECT_GE(columns(depthwise(57, 7)), 2);
+}
+
 // Lanes that one short axis leaves empty have columns of the axes before it.
 TEST(GpuForms, ColumnsOfAShortAxisAreOneLoop) {
   const auto flattened = [](const char* type) {
