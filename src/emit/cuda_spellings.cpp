@@ -10,15 +10,11 @@ namespace cuda {
 namespace {
 
 std::string float_to_int(UsedHelpers& used, const std::string& x, DType from, DType to) {
-  const std::string type = c_like::type_of(cuda_spellings(), to);
-  if (from == DType::F32 && size_of(to) <= 4) return fmt::format("{}({})", used(fmt::format("to_{}", name_of(to))), x);
-  // The machine's conversion saturates; of NaN it makes 0 only for narrow targets. Narrower
-  // integers are clamped before.
-  const std::string low = c_like::literal(cuda_spellings(), Scalar::of_float(from, static_cast<double>(min_int(to))));
-  const std::string high = c_like::literal(cuda_spellings(), Scalar::of_float(from, static_cast<double>(max_int(to))));
-  const std::string limits =
-      size_of(to) < 4 ? fmt::format("{}({}, {}({}, {}))", used("larger"), low, used("smaller"), high, x) : x;
-  return fmt::format("({0} == {0} ? ({1}){2} : ({1})0)", x, type, limits);
+  if (from == DType::F32) return fmt::format("{}({})", used(fmt::format("to_{}", name_of(to))), x);
+  if (size_of(to) >= 4) return fmt::format("{}({})", used(fmt::format("f64_to_{}", name_of(to))), x);
+  // The machine has no such conversion to narrower integers.
+  return fmt::format("({}){}({}, {}({}, {}({})))", c_like::type_of(cuda_spellings(), to), used("larger"), min_int(to),
+                     used("smaller"), max_int(to), used("f64_to_i32"), x);
 }
 
 std::string bits_to_float(UsedHelpers& used, const std::string& array, DType from, int at, int count) {

@@ -295,6 +295,23 @@ HelperList to_integer_helpers() {
            fmt::format(
                R"(SMELT_INLINE {0} {1}_{2}(float x) {{ {3} y; asm("cvt.{4}.{5}.f32 %0, %1;" : "=r"(y) : "f"(x)); return ({0})y; }})",
                type, how, name, word, rounding, ptx)});
+  // Where one of the types has 64 bits the machine makes no 0 of NaN.
+  struct Wide {
+    const char *name, *ptx, *type, *from;
+    char word, of;
+  };
+  for (const auto& [name, ptx, type, from, word, of] :
+       {Wide{"to_i64", "s64.f32", "long long", "float", 'l', 'f'},
+        Wide{"to_u64", "u64.f32", "unsigned long long", "float", 'l', 'f'},
+        Wide{"f64_to_i32", "s32.f64", "int", "double", 'r', 'd'},
+        Wide{"f64_to_u32", "u32.f64", "unsigned", "double", 'r', 'd'},
+        Wide{"f64_to_i64", "s64.f64", "long long", "double", 'l', 'd'},
+        Wide{"f64_to_u64", "u64.f64", "unsigned long long", "double", 'l', 'd'}})
+    list.push_back(
+        {{name},
+         fmt::format(
+             R"(SMELT_INLINE {0} {1}({2} x) {{ {0} y; asm("cvt.rzi.{3} %0, %1;" : "={4}"(y) : "{5}"(x)); return x == x ? y : 0; }})",
+             type, name, from, ptx, word, of)});
   return list;
 }
 

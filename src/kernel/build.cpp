@@ -171,8 +171,8 @@ ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   if (from == to) return x;
   if (const Scalar* known = constant_at(x)) return constant(convert(*known, to, wrap));
   if (on_gpu() && is_int(to) && !wrap) x = before_saturation(x, to);
-  const bool saturates = on_gpu() && from == DType::F32 && size_of(to) <= 4;  // one instruction there
-  if (is_float(from) && is_int(to) && to != DType::U64 && !saturates) return saturate(x, to);
+  // One instruction of a GPU.
+  if (is_float(from) && is_int(to) && to != DType::U64 && !on_gpu()) return saturate(x, to);
   return add({to, Cast{x, wrap}});
 }
 

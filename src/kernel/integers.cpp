@@ -94,7 +94,12 @@ ExprId Integers::made(Op op, const std::vector<ExprId>& args) {
     case Op::ShiftLeft:
     case Op::ShiftRight: return shifted(op, args);
     case Op::FloorDiv:
-    case Op::Mod: return divided(op, args);
+    case Op::Mod: {
+      const Between known = ranges_.of_division(op, args[0], args[1]);
+      const ExprId result = divided(op, args);
+      if (known.within(ranges_.of(result))) ranges_.know(result, known);
+      return result;
+    }
     default: return builder_.apply(op, args);
   }
 }
@@ -137,6 +142,13 @@ ExprId Integers::divided(Op op, const std::vector<ExprId>& args) {
 
 ExprId Integers::cast(ExprId x, DType to, bool wrap) {
   const DType from = builder_.dtype(x);
+  if (is_float(from) && is_wide(to) && !wrap) {
+    const Between known = truncated(ranges_.of_float(x));
+    if (!known.within(all_of(DType::I32)) || !known.within(all_of(to))) return builder_.cast(x, to);
+    const ExprId narrow = builder_.cast(x, DType::I32);
+    ranges_.know(narrow, known);
+    return builder_.cast(narrow, to, true);
+  }
   if (!is_int(from)) return builder_.cast(x, to, wrap);
   const ExprId narrow = computed(x);
   if (is_bool(to)) return builder_.cast(narrow, to, wrap);

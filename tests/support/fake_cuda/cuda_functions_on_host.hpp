@@ -4,6 +4,8 @@
 
 // ---- functions of the language
 
+#define __builtin_assume(condition) ((void)0)
+
 inline void __syncthreads() { on_host::barrier(); }
 inline void __syncwarp(unsigned mask = 0xffffffffu) { on_host::exchange(mask, 0, "syncwarp"); }
 inline void __threadfence() {}
@@ -104,6 +106,12 @@ inline short to_i16(float x) { return on_host::saturated<short>(x, -32768, 32767
 inline unsigned short to_u16(float x) { return on_host::saturated<unsigned short>(x, 0, 65535); }
 inline int to_i32(float x) { return on_host::saturated<int>(x, -2147483648.0, 2147483647.0); }
 inline unsigned to_u32(float x) { return on_host::saturated<unsigned>(x, 0, 4294967295.0); }
+inline long long to_i64(float x) { return on_host::saturated_wide<long long>(x); }
+inline unsigned long long to_u64(float x) { return on_host::saturated_wide<unsigned long long>(x); }
+inline int f64_to_i32(double x) { return on_host::saturated_wide<int>(x); }
+inline unsigned f64_to_u32(double x) { return on_host::saturated_wide<unsigned>(x); }
+inline long long f64_to_i64(double x) { return on_host::saturated_wide<long long>(x); }
+inline unsigned long long f64_to_u64(double x) { return on_host::saturated_wide<unsigned long long>(x); }
 inline signed char near_i8(float x) { return to_i8(std::rint(x)); }
 inline unsigned char near_u8(float x) { return to_u8(std::rint(x)); }
 inline short near_i16(float x) { return to_i16(std::rint(x)); }

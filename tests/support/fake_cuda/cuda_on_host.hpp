@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 // Kernels are compiled without optimisation, which takes longer than they run; what every thread
@@ -294,6 +295,16 @@ T saturated(float x, double low, double high) {
          : static_cast<double>(x) <= low  ? static_cast<T>(low)
          : static_cast<double>(x) >= high ? static_cast<T>(high)
                                           : static_cast<T>(x);
+}
+
+template <class T, class F>
+T saturated_wide(F x) {
+  constexpr auto kLeast = static_cast<F>(std::numeric_limits<T>::min()),
+                 kMost = static_cast<F>(std::numeric_limits<T>::max());
+  return x != x        ? T(0)
+         : x <= kLeast ? std::numeric_limits<T>::min()
+         : x >= kMost  ? std::numeric_limits<T>::max()
+                       : static_cast<T>(x);
 }
 
 }  // namespace on_host
