@@ -1,5 +1,6 @@
 // Integer expressions.
 #include <algorithm>
+#include <bit>
 
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
@@ -19,6 +20,7 @@ std::string PhasePrinter::atom(const Atom& a) {
     return found->second;
   }
   if (const std::string known = own_place(a); !known.empty()) return known;
+  if (const std::string known = place_in_group(a); !known.empty()) return known;
   const std::string x = integer(a.a), y = integer(a.b);
   const std::string type = index_type(), natural = function_.wide ? std::string(as_.wide_unsigned) : "unsigned";
   switch (a.kind) {
@@ -48,6 +50,25 @@ std::string PhasePrinter::own_place(const Atom& a) const {
   if (a.a != IntExpr::symbol(vector_.loop->var) || a.b != IntExpr(vector_.columns)) return "";
   if (quotient) return vector_.unroll == 1 ? "first_row" : fmt::format("(first_row + u * {})", vector_.rows);
   return vector_.grouped || vector_.lanes == 1 ? "own_column" : "(own_column + l)";
+}
+
+// The quotient or remainder of an element by a number that the lanes of a group divide, or that
+// divides them: from those of lane 0, which all lanes share, and of the lane, which are constants.
+// By larger powers of two the compiler finds them, and compares them for all lanes at once.
+std::string PhasePrinter::place_in_group(const Atom& a) const {
+  const bool quotient = a.kind == AtomKind::FloorDiv;
+  if (!(quotient || a.kind == AtomKind::Mod) || !vector_.loop || a.a != IntExpr::symbol(vector_.loop->var)) return "";
+  const auto by = a.b.constant();
+  const int64_t lanes = vector_.lanes;
+  if (vector_.grouped || vector_.edge || lanes == 1 || !vector_.origin.is(0) || !by || *by <= 0) return "";
+  const bool many = *by % lanes == 0 && !std::has_single_bit(static_cast<uint64_t>(*by));
+  if (lanes % *by != 0 && !many) return "";
+  const auto of = [&](const char* place) {
+    return fmt::format("({0})(({1}){2} {3} ({1}){4})", index_type(),
+                       function_.wide ? std::string(as_.wide_unsigned) : "unsigned", place, quotient ? "/" : "%", *by);
+  };
+  if (many) return quotient ? of("i0") : fmt::format("({} + l)", of("i0"));
+  return quotient ? fmt::format("({} + {})", of("i0"), of("l")) : of("l");
 }
 
 std::string PhasePrinter::integer(const IntExpr& e) {

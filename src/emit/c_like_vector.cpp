@@ -26,8 +26,10 @@ std::string PhasePrinter::name_edges(const std::string& extent) {
   const int n = names_++, lanes = vector_.lanes;
   const std::string type = index_type();
   vector_.edges = fmt::format("edge{}", n);
-  line("const {0} words{1} = {2};", type, n,
-       helper(as_, used_, "smaller", type, extent, fmt::format("-{} & {}", integer(vector_.origin), lanes - 1)));
+  const auto before = [&] {
+    return helper(as_, used_, "smaller", type, extent, fmt::format("-{} & {}", integer(vector_.origin), lanes - 1));
+  };
+  line("const {0} words{1} = {2};", type, n, vector_.origin.is(0) ? "0" : before());
   line("const {0} end_words{1} = words{1} + ({2} - words{1}) / {3} * {3};", type, n, extent, lanes);
   line("const {0} edge{1} = t < words{1} ? ({0})t : end_words{1} + t - words{1};", type, n);
   line("const bool has_edge{0} = edge{0} < {1};", n, extent);

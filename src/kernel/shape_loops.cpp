@@ -163,7 +163,8 @@ class Shaping {
     count_origins(phase_.body, loop, groups, origins);
     const auto most = std::max_element(origins.begin(), origins.end(),
                                        [](const auto& a, const auto& b) { return a.second < b.second; });
-    return most == origins.end() ? IntExpr(0) : most->first;
+    // A multiple of the lanes is as good as none, and says so.
+    return most == origins.end() || mod(most->first, lanes, {}).is(0) ? IntExpr(0) : most->first;
   }
 
   void count_origins(const std::vector<Stmt>& body, const Loop& loop, const LaneGroups& groups,

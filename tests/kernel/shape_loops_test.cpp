@@ -17,13 +17,14 @@ using ::testing::HasSubstr;
 
 const IntExpr g = sym("g"_loop), i = sym("i"_loop), B = sym("B"_size), C = sym("C"_size);
 
-// out[g, i] = in[g, i + at] for i < columns, by a team of 128 threads.
+// out[g, i] = in[g, i + at] for i < columns, by a team of 128 threads. Rows have `beyond` more.
 struct Row {
   Sample s;
-  explicit Row(const IntExpr& columns, int lanes = 4, int unroll = 1, bool whole = false, const IntExpr& at = 0) {
+  explicit Row(const IntExpr& columns, int lanes = 4, int unroll = 1, bool whole = false, const IntExpr& at = 0,
+               int64_t beyond = 8) {
     s.size("B"_size);
     if (!columns.constant()) s.size("C"_size);
-    const int in = s.input(DType::F32, {B, columns + 8}), out = s.output(DType::F32, {B, columns + 8});
+    const int in = s.input(DType::F32, {B, columns + beyond}), out = s.output(DType::F32, {B, columns + beyond});
     Loop row = vector("i"_loop, columns, {store({false, out, {g, i}}, s.load(in, {g, i + at}))}, lanes);
     row.unroll = unroll, row.whole = whole;
     s.phase(grid("g"_loop, B, {std::move(row)}));
@@ -64,6 +65,15 @@ TEST(ShapeVectorLoops, GroupsFollowTheWordsOfMostArrays) {
   const LoopShape& odd = shifted.loop().team->shapes[0];
   EXPECT_TRUE(odd.peeled);
   EXPECT_EQ(odd.origin, 1009 * g) << "of as many accesses as one 3 elements further, the store's";
+}
+
+// Rows that end anywhere and begin at words: their edge is at the end alone.
+TEST(ShapeVectorLoops, GroupsOfWholeRowsBeginAtWords) {
+  Row row(1001, 4, 1, false, 0, 7);
+  row.shaped();
+  const LoopShape& odd = row.loop().team->shapes[0];
+  EXPECT_TRUE(odd.peeled);
+  EXPECT_EQ(odd.origin, IntExpr(0));
 }
 
 TEST(ShapeVectorLoops, WhatIsExpectedToBeOneStep) {

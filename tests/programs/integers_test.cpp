@@ -49,6 +49,26 @@ constexpr const char* kPrograms[] = {
     "return clamp(x, 0, 100), maximum(i64(x), 5) >= 5, minimum(x, 3) == 4, (x & 7) <= 7, clamp(i64(x), -3, 3) // 2",
 };
 
+// Floats beside the ends of integers, and what is none.
+Tensor floats(DType t) {
+  std::vector<double> values = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 0.5, -0.5, 718.9, 719, 719.1, 254.6, 255.5, 256};
+  for (const int bits : {7, 8, 15, 16, 31, 32, 63, 64})
+    for (const double near : {-1.5, -1., 0., 1., 1.5})
+      for (const double sign : {-1., 1.}) values.push_back(sign * (std::ldexp(1, bits) + near));
+  for (int k = -40; k < 40; ++k) values.push_back(k * 17.3);
+  return array(t, {static_cast<int64_t>(values.size())}, values);
+}
+
+constexpr const char* kOfFloats[] = {
+    "return i64(x), u64(x), i32(x), u32(x), i16(x), u16(x), i8(x), u8(x), bool(x)",
+    "return i64(f64(x)), u64(f64(x)), i32(f64(x)), u32(f64(x)), i16(f64(x)), i8(f64(x)), u8(f64(x))",
+    // known to be small
+    "a = clamp(floor(x), 0, 719); b = clamp(round(x), -4, 3)\n"
+    "return i64(a), i64(a) * 1281 + i64(b), i64(b) // 2, i64(maximum(x, 0) * 0), i64(-a) % 7, u64(a) + 1, u64(b)",
+    "k = clamp(x, -1000, 1000) / 16 + f32(arange(x.shape[0]) % 50)\n"
+    "return i64(k), i64(abs(k)) % 100, i64(floor(k) - 3), i64(where(k > 0, k, -k)) // 3, i64(k * k)",
+};
+
 std::string program_of(DType t, const char* body) { return fmt::format("input x: {}[N]\n{}\n", name_of(t), body); }
 
 constexpr DType kIntegers[] = {DType::I8, DType::I16, DType::I32, DType::I64,
@@ -63,6 +83,15 @@ TEST(Integers, OfEveryDtypeAtTheEndsOfRanges) {
       if (few && t != DType::I64 && t != DType::I8) continue;
       const std::string program = program_of(t, body);
       EXPECT_TRUE(right(program, {ends(t)})) << program;
+    }
+}
+
+TEST(Integers, OfFloats) {
+  NEEDS_LLVM();
+  for (const DType t : {DType::F32, DType::F64, DType::F16})
+    for (const char* body : kOfFloats) {
+      const std::string program = program_of(t, body);
+      EXPECT_TRUE(right(program, {floats(t)})) << program;
     }
 }
 
@@ -98,6 +127,30 @@ TEST(Integers, Indices) {
 TEST_F(EmulatedGpu, IntegersAtTheEndsOfRanges) {
   for (const DType t : {DType::I8, DType::I32, DType::I64, DType::U32, DType::U64})
     for (const char* body : kPrograms) check(program_of(t, body), {ends(t)});
+}
+
+TEST_F(EmulatedGpu, IntegersOfFloats) {
+  for (const DType t : {DType::F32, DType::F64, DType::F16})
+    for (const char* body : kOfFloats) check(program_of(t, body), {floats(t)});
+  check("input t: f32[256]\ninput x: f32[N]\nreturn t[i64(clamp(x, 0, 255))]\n",
+        {noise(DType::F32, {256}), floats(DType::F32)});
+}
+
+// Places in groups of elements that are found from those of the group, in flat loops over odd
+// numbers of elements.
+TEST_F(EmulatedGpu, QuotientsOfElements) {
+  const char* programs[] = {
+      "input x: u8[N]\nreturn (x[:, None] >> u8(arange(8))) & 1\n",
+      "input x: u8[N]\nreturn x[:, None] + u8(arange(48)), i32(x)[:, None] * arange(12)\n",
+      "input x: f32[N]\nreturn x[:, None] * f32(arange(20)), repeat(repeat(x, 2), 3)\n",
+  };
+  for (const char* program : programs) {
+    const DType t = program[9] == 'f' ? DType::F32 : DType::U8;
+    for (const int64_t n : {1, 3, 8, 1001, 4099}) check(program, {noise(t, {n})}, {{"N"_size, n}});
+    std::string fixed = program;
+    fixed.replace(fixed.find('N'), 1, "4099");
+    check(fixed, {noise(t, {4099})});
+  }
 }
 
 // Pixels change places; their channels do not.
