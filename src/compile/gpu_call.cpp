@@ -259,13 +259,21 @@ void GpuCall::issue(const GpuStep& step, runtime::StreamHandle stream) {
   }
 }
 
+// What other threads do with the GPU meanwhile can end a recording. A call whose recording fails
+// again launches its steps one by one, which says what is wrong with them if something is.
 void GpuCall::record_graph() {
+  constexpr int kTries = 2;
   if (steps_.size() < 2 || !gpu_.has_graphs()) return;
-  // A stream of its own: the caller's may be in use by others.
-  const std::shared_ptr<void> stream(gpu_.create_stream(), [this](void* s) { gpu_.destroy_stream(s); });
-  gpu_.begin_capture(stream.get());
-  for (const GpuStep& step : steps_) issue(step, stream.get());
-  graph_ = gpu_.end_capture(stream.get());
+  for (int tries = 0; tries < kTries && !graph_; ++tries) {
+    // A stream of its own: the caller's may be in use by others.
+    const std::shared_ptr<void> stream(gpu_.create_stream(), [this](void* s) { gpu_.destroy_stream(s); });
+    try {
+      gpu_.begin_capture(stream.get());
+      for (const GpuStep& step : steps_) issue(step, stream.get());
+      graph_ = gpu_.end_capture(stream.get());
+    } catch (const Error&) {
+    }
+  }
 }
 
 void GpuCall::name_ranges() {

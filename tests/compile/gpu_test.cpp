@@ -234,6 +234,21 @@ TEST_F(OnGpu, SeveralKernelsAreOneGraph) {
   EXPECT_EQ(values(e.run({floats(range(10)), floats(std::vector<float>(10, 1))})[0])[9], 90.0F);
 }
 
+// What another thread does can end a recording.
+TEST_F(OnGpu, StepsThatCannotBeRecordedAreLaunchedOneByOne) {
+  const Executable& e = compiled(kTwoKernels, kTwoCodes, false);
+  const Tensor x = to_device(device_, floats(range(100))), y = to_device(device_, floats(std::vector<float>(100, 1)));
+  const Tensor z = device_empty(device_, DType::F32, {100});
+  fake_->failures["cuStreamBeginCapture"] = 901;
+  const BoundCall call = e.bind({x, y}, {z});
+  EXPECT_EQ(call.launches(), 2);
+  EXPECT_EQ(fake_->calls["cuStreamBeginCapture"], 2);
+  call.run();
+  call.synchronize();
+  EXPECT_EQ(values(to_host(device_, z))[9], 90.0F);
+  fake_->failures.clear();
+}
+
 TEST_F(OnGpu, StreamsThatShareTemporariesWait) {
   const Executable& e = compiled(kTwoKernels, kTwoCodes, false);
   const runtime::StreamHandle streams[2] = {device_.gpu->create_stream(), device_.gpu->create_stream()};
