@@ -55,11 +55,18 @@ std::vector<InPlaceArrays> Binder::in_place() const {
 
 Launch Binder::bind(const kernel::Kernel& kernel, const kernel::Part* part, int order) {
   Launch launch;
+  std::vector<size_t> array_of;  // per param
   for (size_t i = 0; i < kernel.params.size(); ++i) {
+    array_of.push_back(launch.arrays.size());
     if (kernel.params[i].kind == kernel::ParamKind::Size)
       launch.sizes.push_back(*kernel.params[i].symbol);
     else
       launch.arrays.push_back(bind(kernel, i, part, order));
+  }
+  for (const kernel::Phase& phase : kernel.phases) {
+    launch.copies.emplace_back();
+    if (const auto& c = phase.copies)
+      launch.copies.back() = {array_of[static_cast<size_t>(c->input)], array_of[static_cast<size_t>(c->output)]};
   }
   return launch;
 }

@@ -17,6 +17,7 @@ void launch_kernel(const Executable::State& state, const Launch& launch, const P
   for (size_t p = 0; p < launch.phases.size(); ++p) {
     const Prepared::Phase& phase = prepared.phases[p];
     if (phase.extent <= 0) continue;
+    if (const auto& copied = launch.copies[p]; copied && arrays[copied->first] == arrays[copied->second]) continue;
     if (phase.extent <= phase.grain) {
       run_phase(launch, prepared, p, arrays, 0, phase.extent, scratch);
       continue;

@@ -214,7 +214,8 @@ void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, c
   if (state_->kernels[kernel].is_batch()) return add_batch(kernel, inputs, at);
   const Launch& launch = state_->launches[kernel];
   const Prepared::Launch& prepared = prepared_->launches[kernel];
-  const std::vector<uint64_t> values = values_of(kernel, state_->kernels[kernel], launch, prepared, inputs, at);
+  const kernel::Kernel& kernel_of = state_->kernels[kernel];
+  const std::vector<uint64_t> values = values_of(kernel, kernel_of, launch, prepared, inputs, at);
   if (launch.custom) {
     if (auto step = custom_step(state_->device, *launch.custom, prepared.dims, values)) {
       step->kernel = static_cast<int>(kernel);
@@ -225,6 +226,9 @@ void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, c
   for (size_t p = 0; p < launch.gpu_phases.size(); ++p) {
     const Prepared::GpuPhase& shapes = prepared.gpu_phases[p];
     if (!shapes.runs) continue;
+    if (const auto& copied = kernel_of.phases[p].copies;
+        copied && values[static_cast<size_t>(copied->input)] == values[static_cast<size_t>(copied->output)])
+      continue;
     const auto takes = [&](size_t v) {
       const std::vector<int>& alignment = launch.gpu_phases[p].variants[v]->alignment();
       bool aligned = shapes.variants[v].has_value();

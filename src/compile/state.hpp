@@ -72,7 +72,9 @@ struct CustomLaunch;
 
 struct Launch {
   std::vector<Binding> arrays;  // per param that is not a Size
-  std::vector<Symbol> sizes;    // per Size param
+  // Per phase, of these, what it copies to where: nothing where both are the same memory.
+  std::vector<std::optional<std::pair<size_t, size_t>>> copies = {};
+  std::vector<Symbol> sizes;  // per Size param
   IntExpr scratch_bytes;
   std::vector<runtime::Module::PhaseFunction> phases;
   std::shared_ptr<runtime::Module> module;

@@ -151,9 +151,26 @@ class OneForm {
 
 }  // namespace
 
+// A kernel that copies an input and then changes some of the copy: the others of its phases do
+// not read the input.
+static bool find_behind_a_copy(Kernel& kernel) {
+  const std::optional<InPlace> copied = kernel.phases.empty() ? std::nullopt : kernel.phases[0].copies;
+  if (!copied) return false;
+  const Param &from = kernel.params[static_cast<size_t>(copied->input)],
+              &to = kernel.params[static_cast<size_t>(copied->output)];
+  if (from.dtype != to.dtype || from.dims != to.dims || to.kind != ParamKind::Output) return false;
+  for (size_t p = 1; p < kernel.phases.size(); ++p)
+    for (const bool interiors : {false, true})
+      if (OneForm(kernel, kernel.phases[p], interiors).loads(copied->input)) return false;
+  kernel.in_place.push_back(*copied);
+  return true;
+}
+
 bool find_in_place(Kernel& kernel) {
   kernel.in_place.clear();
-  if (kernel.phases.size() != 1 || kernel.clamped || kernel.phases[0].counter >= 0) return false;
+  if (kernel.clamped) return false;
+  if (kernel.phases.size() != 1) return find_behind_a_copy(kernel);
+  if (kernel.phases[0].counter >= 0) return false;
   const OneForm bodies(kernel, kernel.phases[0], false), interiors(kernel, kernel.phases[0], true);
   for (size_t o = 0; o < kernel.params.size(); ++o)
     for (size_t i = 0; i < kernel.params.size(); ++i) {

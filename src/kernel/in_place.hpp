@@ -3,6 +3,8 @@
 //
 //   grid %i < N                                     in place: out1 in in0
 //     out1[%i] = in0[%i]*0.9 + in2[%i + 1]    ->    grid %i < N: ..
+//
+// Where there are several phases, the first copies the input, and the others change the copy alone.
 #pragma once
 
 #include "kernel/kernel.hpp"

@@ -400,6 +400,11 @@ struct Variant {
   std::vector<int> alignment = {};  // per param, in bytes, of its address where it may run; 0 for what is no array
 };
 
+// Two params of which the output may reuse the memory of the input (in_place.hpp).
+struct InPlace {
+  int input, output;
+};
+
 struct Phase {
   std::vector<Stmt> body;  // one Grid loop
   IntExpr work = 1;        // elements touched by one iteration of the Grid loop, which bounds how finely it is split
@@ -409,6 +414,8 @@ struct Phase {
   int counter =
       -1;  // GPU: a temporary of u64, whose last word, 0 before, deals out the iterations in order; -1: any order
   std::vector<Variant> variants = {};  // GPU: the best first, once they are known
+  // All that it does is to copy the input to the output: nothing where both are the same memory.
+  std::optional<InPlace> copies = {};
   // Numerators of quotients and remainders that are never below 0 in the phase, once they are
   // known.
   std::set<IntExpr> naturals = {};
@@ -474,11 +481,6 @@ struct Fragment {
   bool in_groups() const {
     return down * 16 == rows && down % 4 == 0 && columns % 16 == 0 && columns >= 48 && columns <= 256;
   }
-};
-
-// Two params of which the output may reuse the memory of the input (in_place.hpp).
-struct InPlace {
-  int input, output;
 };
 
 struct Kernel {

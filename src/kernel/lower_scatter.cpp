@@ -72,6 +72,7 @@ void ScatterLowering::phases() {
     case ScatterForm::Exact: return scatter_exact(s);
     case ScatterForm::Levels: return scatter_levels(s);
     case ScatterForm::Newest: return scatter_newest(s);
+    case ScatterForm::Few: return scatter_few(s);
     case ScatterForm::Listed: return scatter_listed(s);
   }
 }
@@ -135,6 +136,7 @@ void ScatterLowering::check_rows(const Scattered& s) {
 }
 
 void ScatterLowering::scatter_ranges(const Scattered& s) {
+  if (schedule_.copies_first) copy_to_output(s);
   check_rows(s);
   const IntExpr width = on_gpu() ? IntExpr(int64_t{schedule_.team} * schedule_.lanes) : kColumns;
   const IntExpr blocks = s.columns.is(1) ? IntExpr(1) : ceildiv(s.columns, width);
@@ -153,9 +155,24 @@ void ScatterLowering::scatter_ranges(const Scattered& s) {
                    part,
                    {first_column, min(width, s.columns - first_column)},
                    placement.ranges};
-  std::vector<Stmt> body = copied_range(s, here);
+  std::vector<Stmt> body;
+  if (!schedule_.copies_first) body = copied_range(s, here);
   body.push_back(joined_range(s, here));
   add_phase(grid.extent(), std::move(body), s.updates);
+}
+
+// A phase that leaves x in the output. As it is read it need not be, where the output is the same
+// memory.
+void ScatterLowering::copy_to_output(const Scattered& s) {
+  const int out = evaluator_.output_param(s.id);
+  over_chunks(s.rows * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
+    const Index index = reshaped_index({s.rows * s.columns}, s.shape, {at}, ranges);
+    const ExprId value = evaluator_.value_to_store(s.x, index);
+    body.push_back(builder_.store({false, out, evaluator_.inside(s.id, index)}, value));
+  });
+  for (size_t p = 0; p < kernel_.params.size(); ++p)
+    if (kernel_.params[p].kind == ParamKind::Input && kernel_.params[p].value == s.x)
+      kernel_.phases.back().copies = {static_cast<int>(p), out};
 }
 
 // The values of the range before any update.

@@ -28,6 +28,10 @@ class ScatterLowering : public Lowering {
   };
   // What fills the body of a phase whose lanes are the elements of one axis, at one of them.
   using Fill = std::function<void(const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body)>;
+  struct Destination {
+    ExprId row = kNoExpr, inside = kNoExpr;  // inside: only there is something written; kNoExpr: everywhere
+    IntExpr index, update, column;
+  };
   Scattered scattered() const;
   // `before`: statements of the whole chunk, which its lanes come after.
   void over_chunks(const IntExpr& length, const Fill& fill, const std::function<void()>& before = {});
@@ -36,6 +40,7 @@ class ScatterLowering : public Lowering {
   ExprId scatter_row(const Scattered& s, const IntExpr& update, const Ranges& ranges);
   ExprId joined_by(ScatterKind kind, ExprId there, ExprId update);
   void copy_to(const Scattered& s, int param, const std::function<ExprId(ExprId)>& encode);
+  void copy_to_output(const Scattered& s);
   void check_rows(const Scattered& s);
   void scatter_ranges(const Scattered& s);
   // What one iteration of the grid has of the result.
@@ -63,6 +68,20 @@ class ScatterLowering : public Lowering {
   void clear_levels(const Scattered& s, const Levels& all);
   void total_of_levels(const Scattered& s, const Levels& all);
   void scatter_newest(const Scattered& s);
+  void scatter_few(const Scattered& s);
+  // How a team joins the numbers of updates: `none` where there are none; or their count.
+  struct Found {
+    Op op;
+    int64_t none;
+    bool counts = false;
+  };
+  static Found any() { return {Op::Max, -1}; }
+  LocalId found_among(const Scattered& s, const IntExpr& update, ExprId row, bool before, const Found& found,
+                      const Ranges& around, std::vector<Stmt>& into);
+  ExprId only_if(const Destination& d, LocalId found);
+  void set_few(const Scattered& s);
+  void find_few(const Scattered& s, int nexts, int counts);
+  void join_few(const Scattered& s, int nexts, int counts);
   // How the updates of an element are joined in any order: in stages, of which each has a value or
   // more of integers, and needs those of the stage before.
   struct Joined {
@@ -103,10 +122,6 @@ class ScatterLowering : public Lowering {
   std::vector<ExprId> joined_updates(const Scattered& s, int list, const Stage& stage,
                                      const std::vector<ExprId>& before, const Piece& listed, const IntExpr& column,
                                      const Ranges& ranges, std::vector<Stmt>& into);
-  struct Destination {
-    ExprId row = kNoExpr, inside = kNoExpr;  // inside: only there is something written; kNoExpr: everywhere
-    IntExpr index, update, column;
-  };
   ExprId row_inside(const Scattered& s, ExprId row);
   // `checked`: an earlier phase has reported rows that there are not.
   Destination destination(const Scattered& s, const IntExpr& at, const Ranges& ranges, bool checked = false);

@@ -11,6 +11,10 @@
 //
 // Newest: phase 0: no update; phase 1: the number of the last update of each row, a maximum; phase
 // 2: out = that update, or x.
+//
+// Few: phase 0: the result is x; phase 1: grid over the updates, each by a team that looks through
+// all
+//     of them: the last of a row is stored; or each has its next one, and phase 2: the first of a row goes from one to the next.
 #include "base/check.hpp"
 #include "kernel/lower_scatter.hpp"
 
@@ -22,6 +26,7 @@ namespace {
 
 constexpr int64_t kWorkgroupsPerProcessor = 4;
 constexpr int64_t kUpdatesPerWorkgroup = 8192;
+constexpr int64_t kNoNext = INT32_MAX;  // no update is next
 
 Op op_of(ScatterKind kind) { return kind == ScatterKind::Max ? Op::Max : kind == ScatterKind::Min ? Op::Min : Op::Add; }
 
@@ -218,6 +223,115 @@ void ScatterLowering::scatter_newest(const Scattered& s) {
     body.push_back(
         builder_.store({false, out, evaluator_.inside(s.id, index)}, builder_.apply(Op::Where, {some, value, before})));
   });
+}
+
+// Joins the numbers of the updates before this one, or after it, that go to the same row.
+LocalId ScatterLowering::found_among(const Scattered& s, const IntExpr& update, ExprId row, bool before,
+                                     const Found& found, const Ranges& around, std::vector<Stmt>& into) {
+  const LocalId local = builder_.new_local(DType::I32, true);
+  const IntExpr length = before ? update : s.updates - 1 - update, first = before ? IntExpr(0) : update + 1;
+  const ExprId none = builder_.constant(Scalar::of_int(DType::I32, found.none));
+  into.push_back(assign(local, none));
+  append(into, lanes_of(kLane, length, around, [&](const Ranges& ranges, std::vector<Stmt>& each) {
+           const IntExpr other = first + IntExpr::symbol(kLane);
+           const ExprId same = builder_.apply(Op::Eq, {scatter_row(s, other, ranges), row});
+           const ExprId number = found.counts ? builder_.constant(Scalar::of_int(DType::I32, 1))
+                                              : builder_.cast(builder_.index(other), DType::I32, true);
+           const ExprId own = builder_.apply(Op::Where, {same, number, none});
+           each.push_back(assign(local, builder_.apply(found.op, {builder_.local(local), own})));
+         }));
+  into.push_back(combine(local, found.op));
+  return local;
+}
+
+void ScatterLowering::scatter_few(const Scattered& s) {
+  copy_to_output(s);
+  if (s.kind == ScatterKind::Set) return set_few(s);
+  const int nexts = add_temporary(DType::I32, {s.updates}, "next updates of the same rows"),
+            counts = add_temporary(DType::I32, {s.updates}, "updates that each joins");
+  find_few(s, nexts, counts);
+  join_few(s, nexts, counts);
+}
+
+// Each update looks for those after it.
+void ScatterLowering::set_few(const Scattered& s) {
+  over_teams(s, Symbol::loop("update"), s.updates,
+             [&](const IntExpr& update, const Piece& columns, const Ranges& around, std::vector<Stmt>& body) {
+               evaluator_.enter(&body, &around);
+               const Destination d = destination(s, update * s.columns, around);
+               const Ranges known = evaluator_.ranges();
+               const LocalId after = found_among(s, update, d.row, false, any(), known, body);
+               body.push_back(
+                   If{only_if(d, after), lanes_of(kLane, columns.length, known, [&](const Ranges& ranges, auto& into) {
+                        const IntExpr column = columns.first + IntExpr::symbol(kLane);
+                        const ExprId value = evaluator_.value_to_store(s.source, s.update_at(update, column, ranges));
+                        into.push_back(builder_.store(
+                            {false, evaluator_.output_param(s.id), s.at(d.index, column, ranges)}, value));
+                      })});
+             });
+}
+
+// Whether nothing was found, and the row is there.
+ExprId ScatterLowering::only_if(const Destination& d, LocalId found) {
+  const ExprId none = builder_.constant(Scalar::of_int(DType::I32, any().none));
+  const ExprId alone = builder_.apply(Op::Eq, {builder_.local(found), none});
+  return d.inside == kNoExpr ? alone : builder_.apply(Op::And, {d.inside, alone});
+}
+
+// Updates find the next one of their row, and the first of each row how many there are.
+void ScatterLowering::find_few(const Scattered& s, int nexts, int counts) {
+  const Symbol number = Symbol::loop("update");
+  Grid grid;
+  Placement placement;
+  grid.add(number, s.updates);
+  grid.decode(placement);
+  const IntExpr update = placement.value_of.at(number);
+  std::vector<Stmt> body;
+  evaluator_.enter(&body, &placement.ranges);
+  const Destination d = destination(s, update * s.columns, placement.ranges);
+  const Ranges known = evaluator_.ranges();
+  const LocalId before = found_among(s, update, d.row, true, any(), known, body),
+                next = found_among(s, update, d.row, false, {Op::Min, kNoNext, false}, known, body),
+                others = found_among(s, update, d.row, false, {Op::Add, 0, true}, known, body);
+  const ExprId zero = builder_.constant(Scalar::of_int(DType::I32, 0)),
+               one = builder_.constant(Scalar::of_int(DType::I32, 1));
+  const ExprId all = builder_.apply(Op::Add, {builder_.local(others), one});
+  body.push_back(builder_.store({false, nexts, {update}}, builder_.local(next)));
+  body.push_back(builder_.store({false, counts, {update}}, builder_.apply(Op::Where, {only_if(d, before), all, zero})));
+  add_phase(grid.extent(), std::move(body), s.updates);
+}
+
+// The first update of a row goes from one to the next.
+void ScatterLowering::join_few(const Scattered& s, int nexts, int counts) {
+  const auto team = [&](const IntExpr& update, const Piece& columns, const Ranges& around, std::vector<Stmt>& body) {
+    evaluator_.enter(&body, &around);
+    const ExprId all = builder_.cast(builder_.load({false, counts, {update}}), DType::I64);
+    const IntExpr joins = evaluator_.known_index(all, s.updates + 1);
+    const Destination d = destination(s, update * s.columns, evaluator_.ranges(), true);
+    const Ranges known = evaluator_.ranges();
+    body.push_back(If{builder_.apply(Op::Gt, {all, builder_.index(0)}),
+                      lanes_of(kLane, columns.length, known, [&](const Ranges& ranges, std::vector<Stmt>& into) {
+                        const IntExpr column = columns.first + IntExpr::symbol(kLane);
+                        const Access to{false, evaluator_.output_param(s.id), s.at(d.index, column, ranges)};
+                        const LocalId joined = builder_.new_local(compute_type(s.dtype), true),
+                                      at = builder_.new_local(DType::I32, true);
+                        into.push_back(assign(joined, builder_.load(to)));
+                        into.push_back(assign(at, builder_.cast(builder_.index(update), DType::I32, true)));
+                        Ranges inner = ranges;
+                        inner[Symbol::loop("k")] = {0, joins - 1};
+                        std::vector<Stmt> one;
+                        evaluator_.enter(&one, &inner);
+                        const ExprId place = builder_.cast(builder_.local(at), DType::I64);
+                        const IntExpr own = evaluator_.as_index(place, s.updates);
+                        const ExprId value = evaluator_.value(s.source, s.update_at(own, column, evaluator_.ranges()));
+                        one.push_back(assign(joined, joined_by(s.kind, builder_.local(joined), value)));
+                        one.push_back(assign(at, builder_.load({false, nexts, {own}})));
+                        into.push_back(loop(LoopKind::Serial, Symbol::loop("k"), joins, std::move(one)));
+                        evaluator_.enter(&into, &ranges);
+                        into.push_back(builder_.store(to, builder_.local(joined)));
+                      })});
+  };
+  over_teams(s, Symbol::loop("update"), s.updates, team);
 }
 
 }  // namespace smelt::kernel

@@ -41,8 +41,11 @@ class Printer {
     --depth_;
     for (size_t i = 0; i < kernel_.phases.size(); ++i) {
       const Phase& phase = kernel_.phases[i];
-      line("phase {}, work {}{}{}", i, phase.work.str(), phase.last ? ", by the last workgroup" : "",
-           phase.counter < 0 ? "" : ", in the order of " + param_name(kernel_, phase.counter));
+      line("phase {}, work {}{}{}{}", i, phase.work.str(), phase.last ? ", by the last workgroup" : "",
+           phase.counter < 0 ? "" : ", in the order of " + param_name(kernel_, phase.counter),
+           phase.copies ? ", not where " + param_name(kernel_, phase.copies->output) + " is " +
+                              param_name(kernel_, phase.copies->input)
+                        : "");
       ++depth_;
       for (const std::string& text : lines_of(kernel_, phase)) line("{}", text);
       std::vector<std::string> naturals;

@@ -232,6 +232,7 @@ class Structure {
           need(combine.index_local < 0 || combine.index_local != combine.local, "%v{} is combined with itself",
                combine.local);
           if (combine.index_local >= 0) need_local(combine.index_local);
+          combined_.insert(combine.local);
         },
         [&](const Alloc& alloc) {
           need(has_buffer(alloc.buffer), "scratch{} is allocated but does not exist", alloc.buffer);
@@ -347,12 +348,32 @@ class Structure {
                             ((l->kind == LoopKind::Grid || l->kind == LoopKind::Thread) && !s.access.scratch);
       const auto times = l->extent.constant();
       if (!parallel || (times && *times <= 1) || one_of(l->var)) continue;
+      if (l->kind == LoopKind::Grid && is_chosen_by_team()) continue;
       const bool differs = std::any_of(s.access.index.begin(), s.access.index.end(), [&](const IntExpr& i) {
         return i.mentions(l->var) || names_local_of(i, l->var) || names_chosen_of(i, l->var);
       });
       need(differs, "store {}: every iteration of the {} loop {} writes the same element",
            access_text(kernel_, s.access), name_of(l->kind), l->var);
     }
+  }
+
+  // Whether a condition around asks what the threads of a team found together, in this phase or in
+  // one before: which of several iterations it is that stores.
+  bool is_chosen_by_team() const {
+    return std::any_of(conditions_.begin(), conditions_.end(), [&](ExprId id) { return asks_team(id); });
+  }
+  bool asks_team(ExprId id) const {
+    const Expr& e = kernel_.at(id);
+    if (const auto* read = e.get_if<ReadLocal>()) {
+      const auto value = positions_.find(read->local);
+      return combined_.count(read->local) > 0 || (value != positions_.end() && asks_team(value->second));
+    }
+    if (const auto* load = e.get_if<Load>())
+      return !load->access.scratch &&
+             kernel_.params[static_cast<size_t>(load->access.array)].kind == ParamKind::Temporary;
+    if (const auto* cast = e.get_if<Cast>()) return asks_team(cast->x);
+    const auto* apply = e.get_if<Apply>();
+    return apply && std::any_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return asks_team(a); });
   }
 
   // Whether a condition around lets one value of this variable pass.
@@ -398,6 +419,7 @@ class Structure {
 
   const Kernel& kernel_;
   std::vector<ExprId> conditions_;       // of the Ifs around
+  std::set<LocalId> combined_;           // so far
   std::vector<ExprId> chosen_;           // conditions of the Eaches around
   std::map<LocalId, ExprId> positions_;  // what locals are let be
   std::set<Symbol> sizes_;               // sizes that index expressions may use

@@ -16,8 +16,9 @@ namespace {
 // 64 bits in shared memory in a microsecond.
 constexpr int kPhasesOfLists = 9;
 constexpr double kInCache = 96e3, kSameWordUs = 0.1, kOnChip = 8 * 1755;
-constexpr double kIssued = 0.54;  // of a multiprocessor's operations
-constexpr double kReads = 150e3;  // reads of sectors anywhere in the shared cache, in a microsecond
+constexpr double kIssued = 0.54;       // of a multiprocessor's operations
+constexpr double kLookOperations = 8;  // of an update that looks at another
+constexpr double kReads = 150e3;       // reads of sectors anywhere in the shared cache, in a microsecond
 
 }  // namespace
 
@@ -170,7 +171,10 @@ Cost predict_scatter_on_gpu(const Graph& graph, const Group& group, const Schedu
   else if (atomic)
     meeting = s.on_chip ? words * terms / (facts.processors * kOnChip) : words * in_cache;
   cost.cache_us = meeting + (looks * terms + computed * work.sectors) / kReads;
+  const bool few = s.scatter == ScatterForm::Few;
+  if (few) cost.issue_us += updates * updates * kLookOperations / (kIssued * facts.operations * facts.processors);
   const int phases = s.scatter == ScatterForm::Listed   ? kPhasesOfLists
+                     : few                              ? (node.scatter == ScatterKind::Set ? 2 : 3)
                      : exact                            ? 3 + words
                      : levels                           ? 5
                      : atomic                           ? 2

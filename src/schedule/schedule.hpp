@@ -23,6 +23,7 @@ enum class ScatterForm : uint8_t {
   Exact,   // GPU: sums of floats as integers relative to the largest of each element, so that the order does not matter
   Levels,  // GPU: sums of f32 as integers at the level of their exponent, so that the order does not matter
   Newest,  // GPU: the number of the last update of each row first, then that update alone
+  Few,     // GPU: each update looks for others of its row; the first of them joins all in order, the last one is set
   Listed,  // GPU: the updates of each row are listed first, then each row takes its own
 };
 
@@ -57,6 +58,7 @@ struct Schedule {
   int unroll = 1;
   ScatterForm scatter{};           // Scatter
   bool on_chip = false;            // Scatter, Atomic: workgroups combine updates in shared memory first
+  bool copies_first = false;       // Scatter, Ranges: what is scattered into is copied as a whole, not range by range
   bool stores_updates = false;     // Scatter, Levels: the phase that computes the updates stores them for a later one
   bool sparse = false;             // Scatter, Listed: fewer updates than rows, as estimated
   int resident = 0;                // workgroups of a multiprocessor that registers must do for; 0: any number

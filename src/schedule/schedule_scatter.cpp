@@ -26,6 +26,11 @@ constexpr int64_t kOnChipBytes = 32 << 10, kLargeOnChipBytes = 64 << 10;
 // updates, which are listed before: one by one they would meet in memory.
 constexpr int64_t kListedBytes = 32, kListedElements = 1 << 18;
 constexpr int64_t kMostOfLevels = int64_t{1} << 28;
+// So many updates, whatever the sizes of a call, may each look at all of them. On an H200 that
+// takes 3 us, and of 4096 11.
+constexpr int64_t kFew = 1024;
+// On a CPU a row has so many updates that it had better be in the caches still when they come.
+constexpr int64_t kRowsPerUpdate = 4;
 // What finds a row is computed again by every part of the rows.
 constexpr int kMostIndexCost = 40;
 
@@ -39,6 +44,7 @@ int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 struct Sizes {
   int64_t rows = 0, columns = 0, updates = 0;  // at hand
+  int64_t most_updates = 0;                    // of any call, whose rows are found easily
 };
 
 // What of the group an argument is computed from.
@@ -103,6 +109,7 @@ ScatterForm form_of(const Node& node, const Sizes& sizes, const Options& options
     const bool many = sizes.updates * sizes.columns >= kUpdatesPerCopied * elements;
     return may_copy && many != options.tuning.split ? ScatterForm::Copies : ScatterForm::Ranges;
   }
+  if (!target.plain && sizes.most_updates <= kFew) return ScatterForm::Few;
   if (!target.atomics64 && (node.scatter == ScatterKind::Set || size_of(compute_type(node.dtype)) == 8 || !extreme))
     return ScatterForm::Ranges;
   if (node.scatter == ScatterKind::Set) return ScatterForm::Newest;
@@ -127,10 +134,11 @@ void for_gpu(const Node& node, const Sizes& sizes, const Target& target, Schedul
   } else {
     s.unroll = 2;
   }
-  if (s.scatter == ScatterForm::Listed) {
-    s.tile = int64_t{s.team} * s.lanes * s.unroll;
+  if (s.scatter == ScatterForm::Listed || s.scatter == ScatterForm::Few) {
+    s.tile = int64_t{kScatterWorkgroup} * s.lanes * s.unroll;
     const int64_t threads = ceil_of(sizes.columns, s.lanes), blocks = ceil_of(threads, kScatterWorkgroup);
-    s.team = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(ceil_of(threads, blocks))));
+    const int least = s.scatter == ScatterForm::Few ? 32 : 1;  // that look through the updates
+    s.team = std::max(least, static_cast<int>(std::bit_ceil(static_cast<uint64_t>(ceil_of(threads, blocks)))));
     return;
   }
   const bool exact = s.scatter == ScatterForm::Exact;
@@ -139,7 +147,7 @@ void for_gpu(const Node& node, const Sizes& sizes, const Target& target, Schedul
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
 }
 
-std::string note_of(const Schedule& s, const std::string& updates) {
+std::string note_of(const Schedule& s, ScatterKind kind, const std::string& updates) {
   switch (s.scatter) {
     case ScatterForm::Ranges:
       return fmt::format("each part of the rows takes its own of {} updates, in order", updates);
@@ -153,6 +161,9 @@ std::string note_of(const Schedule& s, const std::string& updates) {
                          s.on_chip ? ", first in each workgroup's shared memory" : "");
     case ScatterForm::Listed:
       return fmt::format("{} updates are listed by their rows, then each row joins its own", updates);
+    case ScatterForm::Few:
+      return fmt::format("{} updates into a copy, each where it is the {} of its row", updates,
+                         kind == ScatterKind::Set ? "last" : "first, with the others");
     case ScatterForm::Newest: return fmt::format("the last of {} updates of each row is found, then read", updates);
   }
   return "";
@@ -188,11 +199,13 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
   const Node& node = graph.at(id);
   const IntExpr rows = node.shape[0], columns = count(Shape(node.shape.begin() + 1, node.shape.end()));
   const IntExpr updates = count(graph.at(node.args[1]).shape);
-  const Sizes sizes{rows.evaluate(options.sizes), columns.evaluate(options.sizes), updates.evaluate(options.sizes)};
+  const bool plain_indices = plain(graph, computed_for(graph, group, node.args[1]));
+  const Sizes sizes{rows.evaluate(options.sizes), columns.evaluate(options.sizes), updates.evaluate(options.sizes),
+                    plain_indices ? updates.constant().value_or(INT64_MAX) : INT64_MAX};
   Schedule s;
   s.strategy = Strategy::Scatter;
   s.scatter = form_of(node, sizes, options);
-  if (s.scatter == ScatterForm::Ranges && !plain(graph, computed_for(graph, group, node.args[1])))
+  if (s.scatter == ScatterForm::Ranges && !plain_indices)
     return Refusal{"each part of the rows looks through all indices, which cost too much to be computed that often",
                    "nothing: storing the indices is cheaper"};
   s.domain.axes = {{Symbol::loop("a0"), rows, false, sizes.rows}, {Symbol::loop("a1"), columns, false, sizes.columns}};
@@ -201,9 +214,11 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
   s.lanes = options.tuning.lanes ? options.tuning.lanes : std::max(4, options.target.vector_bits / 32);
   s.tile = options.tuning.tile ? options.tuning.tile : kScatterChunk;
   if (options.target.gpu) for_gpu(node, sizes, options.target, s);
+  s.copies_first =
+      !options.target.gpu && s.scatter == ScatterForm::Ranges && sizes.updates * kRowsPerUpdate <= sizes.rows;
   s.sparse = s.scatter == ScatterForm::Listed && sizes.updates < sizes.rows;
   s.stores_updates = s.scatter == ScatterForm::Levels && is_dear(graph, computed_for(graph, group, node.args[2]));
-  s.note = note_of(s, updates.str());
+  s.note = note_of(s, node.scatter, updates.str());
   return s;
 }
 

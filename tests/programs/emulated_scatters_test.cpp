@@ -60,6 +60,52 @@ TEST_F(EmulatedScatters, RowsTakeTheirListedUpdates) {
   }
 }
 
+// Few updates, of which some go to one row and some nowhere: each finds out by itself whether it is
+// the one that stores. The result may be the array that is updated: then it is not copied.
+TEST_F(EmulatedScatters, FewUpdates) {
+  const auto places = [](int64_t n, int64_t rows) {
+    Tensor index = Tensor::empty(DType::I32, {n});
+    for (int64_t k = 0; k < n; ++k)
+      static_cast<int32_t*>(index.data)[k] = static_cast<int32_t>(k % 3 == 0   ? k * k % rows
+                                                                  : k % 7 == 0 ? rows + k % 2
+                                                                               : rows / 2 - rows * (k % 2));
+    return index;
+  };
+  for (const auto& [dtype, name] : std::vector<std::pair<const char*, const char*>>{{"f32", "scatter_add"},
+                                                                                    {"bf16", "scatter"},
+                                                                                    {"u8", "scatter"},
+                                                                                    {"f64", "scatter"},
+                                                                                    {"f16", "scatter_max"},
+                                                                                    {"i64", "scatter_min"},
+                                                                                    {"i8", "scatter_mul"}}) {
+    const DType t = dtype_from_name(dtype).value();
+    for (const auto& [rows, columns, updates] : {std::tuple(500, 24, 70), std::tuple(37, 1, 333), std::tuple(1, 5, 9),
+                                                 std::tuple(9, 1100, 20), std::tuple(9, 8, 0), std::tuple(40, 33, 1)}) {
+      const Tensor x = noise(t, {rows, columns}), index = places(updates, rows),
+                   u = special_noise(t, {updates, columns});
+      const std::string program = fmt::format(
+          "input x: {0}[R, {3}]\ninput i: i32[{2}]\ninput u: {0}[{2}, {3}]\nreturn {1}(x, i, u * 2, mode='drop')\n",
+          dtype, name, updates, columns);
+      check(program, {x, index, u}, {{"R"_size, 10000}});
+      CompileOptions options;
+      options.sizes = {{"R"_size, 10000}};
+      const Executable executable = compile(lang::parse_program(program, "emulated.smelt"), gpu_.machine, options);
+      ASSERT_EQ(executable.in_place().size(), 1U) << program;
+      if (updates == 0) continue;
+      const Tensor there = to_device(gpu_.machine, x);
+      const BoundCall call =
+          executable.bind({there, to_device(gpu_.machine, index), to_device(gpu_.machine, u)}, {there});
+      gpu_.driver->launches.clear();
+      call.run();
+      call.synchronize();
+      const bool sets = std::string(name) == "scatter";
+      EXPECT_EQ(gpu_.driver->launches.size(), sets ? 1U : 2U) << "a copy";
+      const Bounded expected = interpret_bounded(executable.graph(), {x, index, u}, true)[0];
+      EXPECT_EQ(differences(to_host(gpu_.machine, there), expected), "") << program;
+    }
+  }
+}
+
 // Sums of f64 in rows of one element.
 TEST_F(EmulatedScatters, ExactSumsOfDoubles) {
   Tensor index = Tensor::empty(DType::I64, {5000});

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <cstring>
 
+#include "frontends/language.hpp"
 #include "run.hpp"
 #include "smelt/error.hpp"
 #include "support/message_of.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -54,6 +56,24 @@ TEST(Scatters, RowsAndAxes) {
                     {x, i, noise(DType::F32, {4, 2, 5, 3}, 3)}));
   EXPECT_TRUE(right(inputs + "input u: f32[2, 5]\nreturn scatter_add(x, i % 3, u, axis=-1)\n",
                     {x, i, noise(DType::F32, {2, 5}, 3)}));
+}
+
+// The array that is updated may be the memory of the result, and is not copied then.
+TEST(Scatters, FewUpdatesOfManyRows) {
+  NEEDS_LLVM();
+  std::vector<double> rows;
+  for (int64_t k = 0; k < 50; ++k) rows.push_back(static_cast<double>(k % 3 == 0 ? 7 : k * k * 31 % 1000 - 500));
+  for (const char* name : {"scatter", "scatter_add", "scatter_mul", "scatter_max"})
+    for (const auto& [t, columns] : {std::pair{DType::F32, 17}, {DType::F64, 1}, {DType::I32, 3000}}) {
+      const Tensor x = noise(t, {500, columns}), i = vector(DType::I32, rows), u = noise(t, {50, columns}, 2);
+      const std::string program = fmt::format(
+          "input x: {0}[R, C]\ninput i: i32[N]\ninput u: {0}[N, C]\nreturn {1}(x, i, u)\n", name_of(t), name);
+      EXPECT_TRUE(right(program, {x, i, u})) << program;
+      CompileOptions options;
+      options.sizes = {{"R"_size, 500}, {"C"_size, columns}, {"N"_size, 50}};
+      const Executable e = compile(lang::parse_program(program, "scatter.smelt"), device(), options);
+      EXPECT_TRUE(e.in_place().size() == 1 || device().is_gpu) << program;
+    }
 }
 
 TEST(Scatters, Modes) {
