@@ -186,10 +186,7 @@ Built build(const std::string& line, const Machine& device, size_t others) {
     built.json = {{"row", built.row.name}, {"predicted", predicted.us}, {"compile_ms", own.compile_ms()}};
     for (size_t k = 0; k < own.plan().groups.size(); ++k) {
       const plan::FusionGroup& group = own.plan().groups[k];
-      int64_t written = 0;
-      for (const NodeId id : group.outputs)
-        written += element_count(evaluate(own.graph().at(id).shape, sizes)) * size_of(own.graph().at(id).dtype);
-      Json kernel = {{"strategy", plan::name_of(group.strategy())}, {"written", written}};
+      Json kernel = {{"strategy", plan::name_of(group.strategy())}};
       if (group.schedule && group.parts.empty() && predicted.kernels[k])
         kernel["own"] = json_of({group.tuning, group.schedule, *predicted.kernels[k]});
       built.json["kernels"].push_back(kernel);

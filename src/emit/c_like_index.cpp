@@ -22,7 +22,7 @@ std::string PhasePrinter::atom(const Atom& a) {
   if (const std::string known = own_place(a); !known.empty()) return known;
   if (const std::string known = place_in_group(a); !known.empty()) return known;
   const std::string x = integer(a.a), y = integer(a.b);
-  const std::string type = index_type(), natural = function_.wide ? std::string(as_.wide_unsigned) : "unsigned";
+  const std::string type = index_type();
   switch (a.kind) {
     case AtomKind::Min: return helper(as_, used_, "smaller", type, x, y);
     case AtomKind::Max: return helper(as_, used_, "larger", type, x, y);
@@ -34,13 +34,18 @@ std::string PhasePrinter::atom(const Atom& a) {
         if (const auto m = multipliers_.find(kernel::multiplier_of(a.b).str()); m != multipliers_.end())
           return quotient ? fmt::format("{}({}, {})", used_("int_quotient"), x, m->second)
                           : fmt::format("{}({}, {}, {})", used_("int_remainder"), x, y, m->second);
-      // Unsigned division by a constant is a multiplication and a shift.
-      if (natural_number) return fmt::format("({0})(({1}){2} {3} ({1}){4})", type, natural, x, quotient ? "/" : "%", y);
+      if (natural_number) return natural_division(quotient, x, y);
       return helper(as_, used_, quotient ? "floor_div" : "floor_mod", type, x, y);
     }
     case AtomKind::Symbol: break;
   }
   return "";
+}
+
+// Unsigned division by a constant is a multiplication and a shift.
+std::string PhasePrinter::natural_division(bool quotient, const std::string& x, const std::string& y) const {
+  const std::string natural = function_.wide ? std::string(as_.wide_unsigned) : "unsigned";
+  return fmt::format("({0})(({1}){2} {3} ({1}){4})", index_type(), natural, x, quotient ? "/" : "%", y);
 }
 
 // The row and the column of the element at hand, from those of the thread.
@@ -63,10 +68,7 @@ std::string PhasePrinter::place_in_group(const Atom& a) const {
   if (vector_.grouped || vector_.edge || lanes == 1 || !vector_.origin.is(0) || !by || *by <= 0) return "";
   const bool many = *by % lanes == 0 && !std::has_single_bit(static_cast<uint64_t>(*by));
   if (lanes % *by != 0 && !many) return "";
-  const auto of = [&](const char* place) {
-    return fmt::format("({0})(({1}){2} {3} ({1}){4})", index_type(),
-                       function_.wide ? std::string(as_.wide_unsigned) : "unsigned", place, quotient ? "/" : "%", *by);
-  };
+  const auto of = [&](const char* place) { return natural_division(quotient, place, std::to_string(*by)); };
   if (many) return quotient ? of("i0") : fmt::format("({} + l)", of("i0"));
   return quotient ? fmt::format("({} + {})", of("i0"), of("l")) : of("l");
 }

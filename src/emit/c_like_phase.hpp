@@ -303,6 +303,7 @@ class PhasePrinter : TextLines {
   std::string index_type() const { return function_.wide ? std::string(as_.wide) : "int"; }
   std::string integer(const IntExpr& e);
   std::string atom(const IntExpr::Atom& a);
+  std::string natural_division(bool quotient, const std::string& x, const std::string& y) const;
   std::string place_in_group(const IntExpr::Atom& a) const;
   std::string own_place(const IntExpr::Atom& a) const;
 

@@ -76,8 +76,8 @@ class ScatterLowering : public Lowering {
     bool counts = false;
   };
   static Found any() { return {Op::Max, -1}; }
-  LocalId found_among(const Scattered& s, const IntExpr& update, ExprId row, bool before, const Found& found,
-                      const Ranges& around, std::vector<Stmt>& into);
+  std::vector<LocalId> found_among(const Scattered& s, const IntExpr& update, ExprId row, bool before,
+                                   const std::vector<Found>& ways, const Ranges& around, std::vector<Stmt>& into);
   ExprId only_if(const Destination& d, LocalId found);
   void set_few(const Scattered& s);
   void find_few(const Scattered& s, int nexts, int counts);

@@ -225,23 +225,30 @@ void ScatterLowering::scatter_newest(const Scattered& s) {
   });
 }
 
-// Joins the numbers of the updates before this one, or after it, that go to the same row.
-LocalId ScatterLowering::found_among(const Scattered& s, const IntExpr& update, ExprId row, bool before,
-                                     const Found& found, const Ranges& around, std::vector<Stmt>& into) {
-  const LocalId local = builder_.new_local(DType::I32, true);
+// Joins the numbers of the updates before this one, or after it, that go to the same row: in each
+// of these ways.
+std::vector<LocalId> ScatterLowering::found_among(const Scattered& s, const IntExpr& update, ExprId row, bool before,
+                                                  const std::vector<Found>& ways, const Ranges& around,
+                                                  std::vector<Stmt>& into) {
   const IntExpr length = before ? update : s.updates - 1 - update, first = before ? IntExpr(0) : update + 1;
-  const ExprId none = builder_.constant(Scalar::of_int(DType::I32, found.none));
-  into.push_back(assign(local, none));
+  std::vector<LocalId> locals;
+  for (const Found& found : ways) {
+    locals.push_back(builder_.new_local(DType::I32, true));
+    into.push_back(assign(locals.back(), builder_.constant(Scalar::of_int(DType::I32, found.none))));
+  }
   append(into, lanes_of(kLane, length, around, [&](const Ranges& ranges, std::vector<Stmt>& each) {
            const IntExpr other = first + IntExpr::symbol(kLane);
            const ExprId same = builder_.apply(Op::Eq, {scatter_row(s, other, ranges), row});
-           const ExprId number = found.counts ? builder_.constant(Scalar::of_int(DType::I32, 1))
-                                              : builder_.cast(builder_.index(other), DType::I32, true);
-           const ExprId own = builder_.apply(Op::Where, {same, number, none});
-           each.push_back(assign(local, builder_.apply(found.op, {builder_.local(local), own})));
+           for (size_t w = 0; w < ways.size(); ++w) {
+             const ExprId number = ways[w].counts ? builder_.constant(Scalar::of_int(DType::I32, 1))
+                                                  : builder_.cast(builder_.index(other), DType::I32, true);
+             const ExprId none = builder_.constant(Scalar::of_int(DType::I32, ways[w].none));
+             const ExprId own = builder_.apply(Op::Where, {same, number, none});
+             each.push_back(assign(locals[w], builder_.apply(ways[w].op, {builder_.local(locals[w]), own})));
+           }
          }));
-  into.push_back(combine(local, found.op));
-  return local;
+  for (size_t w = 0; w < ways.size(); ++w) into.push_back(combine(locals[w], ways[w].op));
+  return locals;
 }
 
 void ScatterLowering::scatter_few(const Scattered& s) {
@@ -260,7 +267,7 @@ void ScatterLowering::set_few(const Scattered& s) {
                evaluator_.enter(&body, &around);
                const Destination d = destination(s, update * s.columns, around);
                const Ranges known = evaluator_.ranges();
-               const LocalId after = found_among(s, update, d.row, false, any(), known, body);
+               const LocalId after = found_among(s, update, d.row, false, {any()}, known, body)[0];
                body.push_back(
                    If{only_if(d, after), lanes_of(kLane, columns.length, known, [&](const Ranges& ranges, auto& into) {
                         const IntExpr column = columns.first + IntExpr::symbol(kLane);
@@ -290,9 +297,9 @@ void ScatterLowering::find_few(const Scattered& s, int nexts, int counts) {
   evaluator_.enter(&body, &placement.ranges);
   const Destination d = destination(s, update * s.columns, placement.ranges);
   const Ranges known = evaluator_.ranges();
-  const LocalId before = found_among(s, update, d.row, true, any(), known, body),
-                next = found_among(s, update, d.row, false, {Op::Min, kNoNext, false}, known, body),
-                others = found_among(s, update, d.row, false, {Op::Add, 0, true}, known, body);
+  const LocalId before = found_among(s, update, d.row, true, {any()}, known, body)[0];
+  const auto behind = found_among(s, update, d.row, false, {{Op::Min, kNoNext}, {Op::Add, 0, true}}, known, body);
+  const LocalId next = behind[0], others = behind[1];
   const ExprId zero = builder_.constant(Scalar::of_int(DType::I32, 0)),
                one = builder_.constant(Scalar::of_int(DType::I32, 1));
   const ExprId all = builder_.apply(Op::Add, {builder_.local(others), one});

@@ -135,7 +135,7 @@ void for_gpu(const Node& node, const Sizes& sizes, const Target& target, Schedul
     s.unroll = 2;
   }
   if (s.scatter == ScatterForm::Listed || s.scatter == ScatterForm::Few) {
-    s.tile = int64_t{kScatterWorkgroup} * s.lanes * s.unroll;
+    s.tile = int64_t{s.team} * s.lanes * s.unroll;
     const int64_t threads = ceil_of(sizes.columns, s.lanes), blocks = ceil_of(threads, kScatterWorkgroup);
     const int least = s.scatter == ScatterForm::Few ? 32 : 1;  // that look through the updates
     s.team = std::max(least, static_cast<int>(std::bit_ceil(static_cast<uint64_t>(ceil_of(threads, blocks)))));
