@@ -27,14 +27,15 @@ Keepers& keepers() {
 
 constexpr size_t kAlignment = 64, kLargePage = size_t{2} << 20;
 
-// Memory fresh from the system costs a fault a page, so a large array requests large pages; where
-// there are none, nothing is lost.
+// Memory fresh from the system costs a fault a page, and each page a place in the TLB, which
+// products above all run out of; so a large array requests large pages. Where there are none,
+// nothing is lost.
 void* allocate(size_t bytes, size_t alignment) {
-  const bool large = bytes >= 2 * kLargePage;
-  const size_t unit = large ? kLargePage : alignment;
-  void* memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+  const bool large = bytes >= kLargePage / 2;
+  const size_t unit = large ? kLargePage : alignment, whole = (bytes + unit - 1) / unit * unit;
+  void* memory = std::aligned_alloc(unit, whole);
 #if defined(__linux__)
-  if (memory && large) ::madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
+  if (memory && large) ::madvise(memory, whole, MADV_HUGEPAGE);
 #endif
   return memory;
 }

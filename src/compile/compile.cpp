@@ -36,6 +36,7 @@ plan::Options plan_options(const Machine& device, const CompileOptions& options)
   o.target.vector_bits = device.facts.vector_bits;
   o.target.dot_bf16 = device.facts.dot_bf16;
   o.target.dot_bytes = device.facts.dot_bytes;
+  o.target.tiles = device.facts.tiles;
   o.target.l1_bytes = device.facts.l1_bytes;
   o.target.l2_bytes = device.facts.l2_bytes;
   o.target.l3_bytes = device.facts.l3_bytes;

@@ -29,7 +29,7 @@ void write(ByteWriter& out, const runtime::CpuFacts& f) {
   out.text(f.name);
   out.text(f.isa);
   out.number(f.vector_bits);
-  for (const bool has : {f.slow_division, f.dot_bf16, f.dot_bytes}) out.number(has);
+  for (const bool has : {f.slow_division, f.dot_bf16, f.dot_bytes, f.tiles}) out.number(has);
   out.number(f.threads);
   for (const int64_t bytes : {f.l1_bytes, f.l2_bytes, f.l3_bytes, f.memory_bytes}) out.number(bytes);
 }
@@ -39,7 +39,7 @@ runtime::CpuFacts read_cpu_facts(ByteReader& in) {
   f.name = in.text();
   f.isa = in.text();
   f.vector_bits = in.number<int>();
-  for (bool* has : {&f.slow_division, &f.dot_bf16, &f.dot_bytes}) *has = in.word() != 0;
+  for (bool* has : {&f.slow_division, &f.dot_bf16, &f.dot_bytes, &f.tiles}) *has = in.word() != 0;
   f.threads = in.number<int>();
   for (int64_t* bytes : {&f.l1_bytes, &f.l2_bytes, &f.l3_bytes, &f.memory_bytes}) *bytes = in.number<int64_t>();
   return f;

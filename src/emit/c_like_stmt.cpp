@@ -28,6 +28,7 @@ void PhasePrinter::statement(const Stmt& s) {
           [](const Alloc&) {},  // its memory is there from the start
           [&](const Store& made) { store(made); }, [&](const Barrier&) { barrier(); },
           [](const Prefetch&) { throw InternalError("a GPU does not prefetch"); },
+          [](const kernel::TileProduct&) { throw InternalError("a GPU multiplies tiles in other steps"); },
           [](const Turn&) { throw InternalError("a GPU does not turn scratch"); },
           [&](const kernel::Matrix& made) { matrix(made); }, [&](const If& made) { conditional(made); },
           [&](const Each& made) { each(made); });

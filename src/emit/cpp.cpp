@@ -178,6 +178,7 @@ void PhasePrinter::statement(const Stmt& s) {
           [&](const Assign& made) { assign(made); }, [&](const Combine& made) { combine(made); },
           [](const kernel::Alloc&) {},  // its memory is there from the start
           [&](const Store& made) { store(made); }, [&](const kernel::Turn& made) { turn(made); },
+          [&](const kernel::TileProduct& made) { tile_product(made); },
           [](const kernel::Matrix&) { throw InternalError("a CPU has no matrix units"); },
           [](const kernel::Barrier&) { throw InternalError("a CPU has no barriers"); },
           [](const kernel::Prefetch&) {},  // the caches of other machines are others
@@ -377,10 +378,31 @@ void PhasePrinter::combine(const Combine& s) {
   close();
 }
 
+// The element of a block that is `down` rows and `across` columns after its first.
+std::string PhasePrinter::block_element(const kernel::Access& a, const char* down, const char* across) {
+  const std::vector<IntExpr>& dims = kernel_.buffers[static_cast<size_t>(a.array)].dims;
+  return fmt::format("b{}[{} + {} * ({}) + {}]", a.array, integer(flat_offset(kernel_, a)), down, integer(dims.back()),
+                     across);
+}
+
 void PhasePrinter::turn(const kernel::Turn& s) {
-  const int64_t side = kernel_.buffers[static_cast<size_t>(s.buffer)].dims[0].constant().value();
-  line("for (int r = 0; r < {0}; ++r)", side);
-  line("  for (int c = 0; c < {0}; ++c) b{1}[c * {0} + r] = b{2}[r * {0} + c];", side, s.buffer, s.source);
+  line("for (int64_t r = 0; r < {}; ++r)", integer(s.rows));
+  line("  for (int64_t c = 0; c < {}; ++c) {} = {};", integer(s.columns), block_element(s.into, "c", "r"),
+       block_element(s.from, "r", "c"));
+}
+
+void PhasePrinter::tile_product(const kernel::TileProduct& s) {
+  const std::string dot = s.rows_type == DType::BF16
+                              ? "dot_bf16"
+                              : fmt::format("dot_bytes<{}, {}>", type_of(s.rows_type), type_of(s.columns_type));
+  const std::string sum = block_element(s.into, "r", "c");
+  line("for (int r = 0; r < {}; ++r)", 16 * s.down);
+  line("  for (int c = 0; c < {}; ++c) {{", 16 * s.across);
+  line("    {} total = {};", type_of(kernel_.dtype_of(s.into)), s.first ? "0" : sum);
+  line("    for (int64_t w = 0; w < {}; ++w) total = {}(total, {}, {});", integer(s.words), dot,
+       block_element(s.rows, "r", "w"), block_element(s.columns, "w", "c"));
+  line("    {} = total;", sum);
+  line("  }}");
 }
 
 // ---- expressions

@@ -53,7 +53,9 @@ class PhasePrinter : TextLines {
   void store(const kernel::Store& s);
   void combine(const kernel::Combine& s);
   void reduce_lanes(Op op, DType dtype, const std::string& array, int lanes);
+  std::string block_element(const kernel::Access& a, const char* down, const char* across);
   void turn(const kernel::Turn& s);
+  void tile_product(const kernel::TileProduct& s);
 
   std::string value(ExprId id);
   std::string compute(const kernel::Expr& e);

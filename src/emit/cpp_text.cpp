@@ -173,10 +173,10 @@ inline float dot_bf16(float total, uint32_t a, uint32_t b) {
   return std::fma(float_of(a & 0xffff0000u), float_of(b & 0xffff0000u),
                   std::fma(float_of(a << 16), float_of(b << 16), total));
 }
-// Four u8, and four i8.
+// Four bytes in each word.
+template <class A = uint8_t, class B = int8_t>
 inline int dot_bytes(int total, uint32_t a, uint32_t b) {
-  for (int shift = 0; shift < 32; shift += 8)
-    total += static_cast<uint8_t>(a >> shift) * static_cast<int8_t>(b >> shift);
+  for (int shift = 0; shift < 32; shift += 8) total += static_cast<A>(a >> shift) * static_cast<B>(b >> shift);
   return total;
 }
 

@@ -39,6 +39,12 @@ Place PhasePrinter::place(const Access& access) const {
   return p;
 }
 
+PhasePrinter::Block PhasePrinter::block_of(const Access& access) {
+  const Place p = place(access);
+  const std::vector<IntExpr>& dims = kernel_.buffers[static_cast<size_t>(access.array)].dims;
+  return {pointer(p, p.offset).text, integer(dims.back() * size_of(p.dtype)).text};
+}
+
 // How the lanes of a load lie; nothing where all have one address.
 const kernel::LaneAccess* PhasePrinter::form_of(kernel::ExprId id, const Place& p) const {
   // In an interior a local may be one for all lanes that is not in the loop's own body.

@@ -131,8 +131,10 @@ std::string PhasePrinter::body_function() {
   }
   define_slots();
   define_buffers();
+  configure_tiles();
   statements(body);
   if (streams_ && target_.triple.rfind("x86_64", 0) == 0) line("call void @llvm.x86.sse.sfence()");
+  if (has_tiles_) line("call void @llvm.x86.tilerelease()");
   line("ret void");
   const std::string text = pop();
   return fmt::format("define internal void @{}_p{}.body({}) #0 {{\nentry:\n{}{}}}\n", kernel_.name, phase_,

@@ -187,6 +187,11 @@ class PhasePrinter {
   // llvm_access.cpp: loads and stores
   int resource_of(const kernel::Access& access) const;
   Place place(const kernel::Access& access) const;
+  // The first element of a block of scratch, and the bytes from a row to the next.
+  struct Block {
+    std::string first, stride;
+  };
+  Block block_of(const kernel::Access& access);
   const kernel::LaneAccess* form_of(kernel::ExprId id, const Place& place) const;
   Value pointer(const Place& place, const IntExpr& offset);
   Value lane_pointers(const Place& place, bool masked);
@@ -299,6 +304,11 @@ class PhasePrinter {
   bool has_compress(int lanes) const;
   void unrolled_loop(const kernel::Loop& s);
   void turn(const kernel::Turn& s);  // llvm_turn.cpp
+  // llvm_tiles.cpp
+  std::string tile_at(const Block& block, int down, int across);
+  void multiply_step(const kernel::TileProduct& s, const Block& rows, const Block& columns);
+  void tile_product(const kernel::TileProduct& s);
+  void configure_tiles();
   Value whole_steps(const Value& n, int lanes);
   void vector_loop(const kernel::Loop& s);
   std::string vector_steps(const kernel::Loop& s, const Value& extent, const Value& full,
@@ -338,7 +348,8 @@ class PhasePrinter {
   std::string block_;  // the one of either() that text is added to
   std::string label_;  // a comment: the operation of the program that is being printed
   bool streams_ = false;
-  bool rare_ = false;  // inside of a loop that is
+  bool has_tiles_ = false;  // the phase multiplies tiles
+  bool rare_ = false;       // inside of a loop that is
 };
 
 // A longer body is not made once more for the sake of streaming stores: memory is not what it waits

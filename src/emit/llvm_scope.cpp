@@ -107,7 +107,8 @@ void PhasePrinter::collect_changes(const std::vector<Stmt>& body, Changes& into)
             [&](const kernel::Store& store) {
               change(locals + (store.access.scratch ? params : 0) + static_cast<size_t>(store.access.array));
             },
-            [&](const kernel::Turn& turn) { change(locals + params + static_cast<size_t>(turn.buffer)); },
+            [&](const kernel::Turn& turn) { change(locals + params + static_cast<size_t>(turn.into.array)); },
+            [&](const kernel::TileProduct& tiles) { change(locals + params + static_cast<size_t>(tiles.into.array)); },
             [](const kernel::Let&) {}, [](const kernel::Barrier&) {}, [](const kernel::Matrix&) {},
             [](const kernel::Prefetch&) {}, [](const kernel::Alloc&) {});
 }

@@ -20,6 +20,7 @@ void PhasePrinter::statement(const Stmt& s) {
           [&](const kernel::Scan& made) { scan(made); },
           [](const kernel::Alloc&) {},  // its memory is there from the start
           [&](const kernel::Store& made) { store(made); }, [&](const kernel::Turn& made) { turn(made); },
+          [&](const kernel::TileProduct& made) { tile_product(made); },
           [&](const kernel::Prefetch& made) { prefetch(made); },
           [](const kernel::Matrix&) { throw InternalError("a CPU has no matrix units"); },
           [](const kernel::Barrier&) { throw InternalError("a CPU has no barriers"); },

@@ -1,4 +1,4 @@
-// Turns a square of scratch by blocks that fit the vector registers: rows are loaded, halves of
+// Turns scratch by square blocks that fit the vector registers: rows are loaded, halves of
 // neighbouring rows change places, then quarters, until single lanes have, and what were columns
 // are stored as rows.
 #include <fmt/format.h>
@@ -27,60 +27,57 @@ std::string exchanged(int lanes, int distance, bool second) {
 }  // namespace
 
 void PhasePrinter::turn(const kernel::Turn& s) {
-  const kernel::ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(s.buffer)];
-  const int64_t side = buffer.dims[0].constant().value();
-  const int bytes = size_of(buffer.dtype), lanes = std::clamp(target_.vector_bits / 8 / bytes, 2, 16);
-  SMELT_CHECK(!vector_.loop && side % lanes == 0, "a square of {} is turned by blocks of {}", side, lanes);
+  const DType dtype = kernel_.dtype_of(s.into);
+  const int bytes = size_of(dtype), lanes = std::clamp(target_.vector_bits / 8 / bytes, 2, 16);
+  SMELT_CHECK(!vector_.loop, "scratch is turned inside of a vector loop");
   const std::string type = fmt::format("<{} x i{}>", lanes, 8 * bytes);  // bits, whatever they mean
   const int label = ++labels_;
-  const int64_t across = side / lanes;
-  std::string body;
-  const auto row = [&](const char* which, const char* first, int r) {
-    const std::string at = fmt::format("%{}{}.{}", which, label, r);
-    body += fmt::format("  {} = getelementptr i8, ptr %{}{}, i64 {}\n", at, first, label, r * side * bytes);
-    return at;
-  };
-  std::vector<std::string> rows;
-  for (int r = 0; r < lanes; ++r) {
-    const std::string at = row("from", "block.from", r);
-    rows.push_back(fmt::format("%row{}.{}", label, r));
-    body += fmt::format("  {} = load {}, ptr {}, align {}\n", rows.back(), type, at, bytes * lanes);
-  }
-  for (int distance = lanes / 2, step = 0; distance >= 1; distance /= 2, ++step)
-    for (int r = 0; r < lanes; ++r) {
-      if (r & distance) continue;
-      const std::string first = rows[static_cast<size_t>(r)], second = rows[static_cast<size_t>(r + distance)];
-      for (const bool other : {false, true}) {
-        const int at = r + (other ? distance : 0);
-        rows[static_cast<size_t>(at)] = fmt::format("%step{}.{}.{}", label, step, at);
-        body += fmt::format("  {} = shufflevector {} {}, {} {}, {}\n", rows[static_cast<size_t>(at)], type, first, type,
-                            second, exchanged(lanes, distance, other));
-      }
-    }
-  for (int r = 0; r < lanes; ++r) {
-    const std::string at = row("to", "block.to", r);
-    body += fmt::format("  store {} {}, ptr {}, align {}\n", type, rows[static_cast<size_t>(r)], at, bytes * lanes);
-  }
-  line(fmt::format("; turn scratch{} from scratch{}", s.buffer, s.source));
+  const Block from = block_of(s.from), into = block_of(s.into);
+  const std::string height = integer(s.rows).text, width = integer(s.columns).text;
+  const auto put = [&](const std::string& text) { scopes_.back().text += text; };
+  line(fmt::format("; turn scratch{} from scratch{}", s.into.array, s.from.array));
   const std::string before = fmt::format("before.turn{}", label);
   line(fmt::format("br label %{}", before));
-  // Blocks along a row of the source, then the next rows.
-  scopes_.back().text += fmt::format(
-      "{before}:\n  br label %turn{n}\nturn{n}:\n  %turn{n}.i = phi i64 [ 0, %{before} ], [ %turn{n}.next, %turn{n} ]\n"
-      "  %turn{n}.r = udiv i64 %turn{n}.i, {across}\n  %turn{n}.c = urem i64 %turn{n}.i, {across}\n"
-      "  %turn{n}.rb = mul i64 %turn{n}.r, {row_of_blocks}\n  %turn{n}.cb = mul i64 %turn{n}.c, {block}\n"
-      "  %turn{n}.f = add i64 %turn{n}.rb, %turn{n}.cb\n  %block.from{n} = getelementptr i8, ptr {source}, i64 "
-      "%turn{n}.f\n"
-      "  %turn{n}.rc = mul i64 %turn{n}.c, {row_of_blocks}\n  %turn{n}.cr = mul i64 %turn{n}.r, {block}\n"
-      "  %turn{n}.t = add i64 %turn{n}.rc, %turn{n}.cr\n  %block.to{n} = getelementptr i8, ptr {to}, i64 %turn{n}.t\n"
-      "{body}  %turn{n}.next = add i64 %turn{n}.i, 1\n  %turn{n}.more = icmp ult i64 %turn{n}.next, {blocks}\n"
-      "  br i1 %turn{n}.more, label %turn{n}, label %turned{n}\nturned{n}:\n",
-      fmt::arg("before", before), fmt::arg("n", label), fmt::arg("across", across),
-      fmt::arg("row_of_blocks", lanes * side * bytes), fmt::arg("block", lanes * bytes),
-      fmt::arg("source", buffers_.at(s.source)), fmt::arg("to", buffers_.at(s.buffer)), fmt::arg("body", body),
-      fmt::arg("blocks", across * across));
+  // Blocks of columns, and of each those of rows.
+  put(fmt::format(
+      "{0}:\n  br label %turn{1}\nturn{1}:\n  %turn{1}.c = phi i64 [ 0, %{0} ], [ %turn{1}.next, %turned{1} ]\n"
+      "  br label %block{1}\nblock{1}:\n  %block{1}.r = phi i64 [ 0, %turn{1} ], [ %block{1}.next, %block{1} ]\n",
+      before, label));
+  const auto corner = [&](const Block& b, const char* down, const char* across) {
+    const std::string rows = name(top(), fmt::format("mul i64 {}, {}", down, b.stride)),
+                      row = name(top(), fmt::format("getelementptr i8, ptr {}, i64 {}", b.first, rows));
+    return name(top(), fmt::format("getelementptr i{}, ptr {}, i64 {}", 8 * bytes, row, across));
+  };
+  const auto row_of = [&](const std::string& first, const Block& b, int r) {
+    if (r == 0) return first;
+    const std::string by = name(top(), fmt::format("mul i64 {}, {}", b.stride, r));
+    return name(top(), fmt::format("getelementptr i8, ptr {}, i64 {}", first, by));
+  };
+  const std::string r = fmt::format("%block{}.r", label), c = fmt::format("%turn{}.c", label);
+  const std::string first = corner(from, r.c_str(), c.c_str()), to = corner(into, c.c_str(), r.c_str());
+  std::vector<std::string> rows;
+  for (int l = 0; l < lanes; ++l)
+    rows.push_back(name(top(), fmt::format("load {}, ptr {}, align {}", type, row_of(first, from, l), bytes * lanes)));
+  for (int distance = lanes / 2; distance >= 1; distance /= 2)
+    for (int l = 0; l < lanes; ++l) {
+      if (l & distance) continue;
+      const std::string one = rows[static_cast<size_t>(l)], two = rows[static_cast<size_t>(l + distance)];
+      for (const bool other : {false, true})
+        rows[static_cast<size_t>(l + (other ? distance : 0))] = name(
+            top(),
+            fmt::format("shufflevector {} {}, {} {}, {}", type, one, type, two, exchanged(lanes, distance, other)));
+    }
+  for (int l = 0; l < lanes; ++l)
+    line(fmt::format("store {} {}, ptr {}, align {}", type, rows[static_cast<size_t>(l)], row_of(to, into, l),
+                     bytes * lanes));
+  put(
+      fmt::format("  %block{0}.next = add i64 %block{0}.r, {1}\n  %block{0}.more = icmp ult i64 %block{0}.next, {2}\n"
+                  "  br i1 %block{0}.more, label %block{0}, label %turned{0}\nturned{0}:\n"
+                  "  %turn{0}.next = add i64 %turn{0}.c, {1}\n  %turn{0}.more = icmp ult i64 %turn{0}.next, {3}\n"
+                  "  br i1 %turn{0}.more, label %turn{0}, label %end.turn{0}\nend.turn{0}:\n",
+                  label, lanes, height, width));
   Changes changes = no_changes();
-  changes[kernel_.locals.size() + kernel_.params.size() + static_cast<size_t>(s.buffer)] = true;
+  changes[static_cast<size_t>(resource_of(s.into))] = true;
   forget(changes);
 }
 

@@ -13,7 +13,9 @@
 //                                           the Vector loop around, in order, after the mutable local carry, which ends as that of all
 //                                           lanes; restarts where `restarts` is true; a sum of floats is multiplied by `factor` before
 //                                           expr is added
-//           | Turn(buffer, source)                what is at [r, c] of a square buffer goes to [c, r] of another (CPU only)
+//           | Turn(into, from, rows, columns)     what is at [r, c] of a block of scratch goes to [c, r] of another (CPU only)
+//           | TileProduct(into, rows, columns, words, first)   matrix units of a CPU: what words of staged rows and columns make
+//                                           is added to a block of scratch, or becomes it
 //           | Matrix(step, fragment, buffers)      matrix units of a GPU: sums of a tile, in the registers of the whole team, become
 //                                           0; take the products of two staged factors, or of the sums of another tile and a staged
 //                                           one; go to scratch; or are weighed by exponentials below the maximum of each row so far
@@ -306,8 +308,25 @@ struct Scan {
   ExprId factor = kNoExpr;    // of the dtype of local
   std::optional<OverGrid> over_grid;
 };
+// What is at [r, c] after `from`, of so many rows and columns, goes to [c, r] after `into`: scratch
+// of one dtype, of 4 or 8 bytes. The indices that are moved are the last two; the last one and its
+// dimension are multiples of 16.
 struct Turn {
-  int buffer, source;
+  Access into, from;
+  IntExpr rows, columns;  // multiples of 16, above 0
+};
+// To the element at [r, c] after `into`, of the 16 * down rows and 16 * across columns from there
+// on, is added the sum, over the words w and the terms of a word, of the products of the terms at
+// [r, w] after `rows` and at [w, c] after `columns`: bf16 to an f32, bytes to an i32, which wraps.
+// Products of bf16 are added one after the other, subnormal numbers count as 0. All three are
+// scratch; the indices that are moved are the last two.
+struct TileProduct {
+  Access into, rows, columns;
+  IntExpr words;                  // a multiple of 16, above 0
+  DType rows_type, columns_type;  // of the terms: BF16, or each of I8 and U8
+  int down = 2, across = 2;       // down * across <= 4, in tiles of 16 x 16
+  bool first = false;             // what is there counts as 0
+  int terms() const { return 4 / size_of(rows_type); }
 };
 // Steps on the sums of a tile (Kernel::fragments). Weigh, of each row of a fragment that has
 // weights: its maximum m becomes that of m and the scores `by`; these become exp(score - m); the
@@ -359,7 +378,8 @@ struct Prefetch {
 };
 struct Barrier {};
 
-struct Stmt : OneOf<Loop, Let, Assign, Combine, Scan, Turn, Matrix, Alloc, Store, If, Each, Prefetch, Barrier> {
+struct Stmt
+    : OneOf<Loop, Let, Assign, Combine, Scan, Turn, TileProduct, Matrix, Alloc, Store, If, Each, Prefetch, Barrier> {
   using OneOf::OneOf;
 };
 

@@ -12,6 +12,9 @@
 //           each sum += total                           parts are added up, which keeps the error small
 //     serial %y over the rows, vector %i over the columns:  out = h(sum)
 //
+// Matrix units (schedule::Product::tiles): panels have the words of a row, or of a column, in whole
+// tiles, and the innermost loops are TileProduct, for a block of rows and columns.
+//
 // Few rows (schedule::Product::few_rows): inside of a part
 //       rows panel = f
 //       serial %jr over blocks of columns, %ir over blocks of rows:
@@ -174,6 +177,33 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
       single(loop(LoopKind::Vector, kLane, p.block_columns, std::move(body), static_cast<int>(p.block_columns))));
 }
 
+// Whether matrix units make sums as they are in the end.
+bool ProductLowering::in_one_part() const {
+  const auto all = schedule::count_of(domain(), product().inner).constant();
+  return product().tiles && all && *all > 0 && *all <= product().tile_inner;
+}
+
+std::vector<Stmt> ProductLowering::multiply_tiles(const Panels& panels, const Tile& tile, const Piece& inner) {
+  const schedule::Product& p = product();
+  const IntExpr block = IntExpr::symbol(kRowBlock), vec = IntExpr::symbol(kColumnVector), row = block * p.block_rows,
+                column = vec * p.block_columns;
+  std::vector<Stmt> body;
+  for (size_t s = 0; s < p.sums.size(); ++s)
+    body.push_back(TileProduct{.into = {true, panels.sums[s], {row, column}},
+                               .rows = {true, panel_of(panels.rows, p.sums[s].rows).buffer, {row, 0}},
+                               .columns = {true, panel_of(panels.columns, p.sums[s].columns).buffer,
+                                           p.lines > 0 ? schedule::Index{0, column} : schedule::Index{vec, 0, 0}},
+                               .words = whole_words(inner),
+                               .rows_type = p.tiles->rows,
+                               .columns_type = p.tiles->columns,
+                               .down = p.tiles->down,
+                               .across = p.tiles->across,
+                               .first = in_one_part()});
+  return in_loops(
+      {{kColumnVector, ceildiv(tile.across, p.block_columns)}, {kRowBlock, ceildiv(tile.rows.length, p.block_rows)}},
+      std::move(body));
+}
+
 // Few rows: blocks of columns, and the columns after the last whole block one by one.
 std::vector<Stmt> ProductLowering::multiply_few(const Panels& panels, const Tile& tile, const Piece& inner) {
   const int64_t across = product().block_columns;
@@ -230,9 +260,9 @@ void ProductLowering::cpu_tiles() {
   const IntExpr lane = IntExpr::symbol(kLane), row = IntExpr::symbol(kRow);
   const IntExpr line = IntExpr::symbol(kLine);
   std::vector<Stmt> body, parts;
-  for (size_t s = 0; s < p.sums.size(); ++s) {
-    std::vector<Stmt> zero = single(builder_.store(
-        {true, panels.sums[s], {row, lane}}, builder_.constant(neutral(ReduceKind::Sum, accumulator(p.sums[s])))));
+  for (size_t s = 0; s < p.sums.size() && !in_one_part(); ++s) {
+    std::vector<Stmt> zero = single(builder_.store({true, panels.sums[s], {row, lane}},
+                                                   builder_.constant(neutral(ReduceKind::Sum, held_type(p.sums[s])))));
     append(body, in_loops({{kRow, ceildiv(tile.rows.length, p.block_rows) * p.block_rows}},
                           single(vector(ceildiv(tile.across, p.block_columns) * p.block_columns, std::move(zero)))));
   }
@@ -242,7 +272,9 @@ void ProductLowering::cpu_tiles() {
                   : p.few_rows ? stage_columns(panel, tile, inner)
                                : pack_columns(panel, tile, inner));
   for (const Panel& panel : panels.rows) append(parts, pack_rows(panel, tile, inner));
-  append(parts, p.few_rows ? multiply_few(panels, tile, inner) : multiply(panels, tile, inner));
+  append(parts, p.few_rows ? multiply_few(panels, tile, inner)
+                : p.tiles  ? multiply_tiles(panels, tile, inner)
+                           : multiply(panels, tile, inner));
   append(body, in_loops({{kPart, ceildiv(schedule::count_of(domain(), p.inner), p.tile_inner)}}, std::move(parts)));
 
   Placement placement = tile.placement;
@@ -252,7 +284,9 @@ void ProductLowering::cpu_tiles() {
   place(placement, p.rows, tile.rows.first + row);
   place_column(placement, tile, line, lane);
   for (size_t s = 0; s < p.sums.size(); ++s)
-    evaluator_.set_reduction(p.sums[s].node, builder_.load({true, panels.sums[s], {row, in_tile(line, lane)}}));
+    evaluator_.set_reduction(
+        p.sums[s].node,
+        builder_.cast(builder_.load({true, panels.sums[s], {row, in_tile(line, lane)}}), accumulator(p.sums[s]), true));
   LoopExtents loops{{kRow, tile.rows.length}};
   if (p.lines > 0) loops.insert(loops.begin(), {kLine, tile.lines.length});
   append(body, in_loops(loops, single(vector(tile.columns.length, elements(placement)))));

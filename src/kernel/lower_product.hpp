@@ -51,6 +51,7 @@ class ProductLowering : public Lowering {
     NodeId source = -1;  // GPU: what the factor shows, of which `apart` has a part
     int apart = -1;
     int moved = -1;       // CPU: sums of columns, for rows that are moved
+    int turned = -1;      // CPU: a block as it lies in memory, before it is turned
     bool of_rows = true;  // CPU
   };
   // lower_product_pack.cpp, on a CPU
@@ -66,6 +67,10 @@ class ProductLowering : public Lowering {
     IntExpr lines = 1;
   };
   Panels add_panels();
+  int64_t words_of_part() const;
+  IntExpr whole_words(const Piece& inner) const;
+  bool rows_by_row() const;
+  bool in_one_part() const;
   const Panel& panel_of(const std::vector<Panel>& panels, NodeId factor, int part = 0) const;
   ExprId factor_at(const Panel& panel, const Placement& placement);
   ExprId term_in_word(ExprId value, int64_t term);
@@ -78,10 +83,13 @@ class ProductLowering : public Lowering {
   std::vector<Stmt> pack_lines(const Panel& panel, const Tile& tile, const Piece& inner);
   std::vector<Stmt> stage_columns(const Panel& panel, const Tile& tile, const Piece& inner);
   std::vector<Stmt> pack_columns(const Panel& panel, const Tile& tile, const Piece& inner);
+  void add_turned(Panel& panel);
+  std::vector<Stmt> pack_turned(const Panel& panel, const Tile& tile, const Piece& inner);
   std::vector<Stmt> sum_moved(const Panel& panel, const IntExpr& vectors, const IntExpr& words);
   // lower_product.cpp, on a CPU
   ExprId multiplied(ExprId total, ExprId row, ExprId column);
   std::vector<Stmt> multiply(const Panels& panels, const Tile& tile, const Piece& inner);
+  std::vector<Stmt> multiply_tiles(const Panels& panels, const Tile& tile, const Piece& inner);
   std::vector<Stmt> multiply_few(const Panels& panels, const Tile& tile, const Piece& inner);
   std::vector<Stmt> add_few(const Panels& panels, const Tile& tile, const Piece& inner, const IntExpr& first,
                             const IntExpr& count, int64_t across);

@@ -6,34 +6,53 @@
 
 namespace smelt::kernel {
 
-static const Symbol kWord = Symbol::loop("w");
+static const Symbol kWord = Symbol::loop("w"), kBlock = Symbol::loop("ib");
 
 ProductLowering::Panels ProductLowering::add_panels() {
   const schedule::Product& p = product();
   constexpr int64_t kApart = 16;  // elements, so that neighbours of the inner axes are not in one set of a cache
-  const int64_t words = p.tile_inner / p.terms, blocks = (p.tile_columns + p.block_columns - 1) / p.block_columns;
+  const int64_t words = words_of_part(), blocks = (p.tile_columns + p.block_columns - 1) / p.block_columns;
   Panels panels;
   const auto add = [&](std::vector<Panel>& of, NodeId factor, size_t reduction, const std::vector<IntExpr>& dims) {
     if (std::any_of(of.begin(), of.end(), [&](const Panel& panel) { return panel.factor == factor; })) return;
     const DType t = p.units ? DType::U32 : compute_type(graph_.at(factor).dtype);
     of.push_back({factor, reduction, add_scratch(t, dims)});
     of.back().of_rows = &of == &panels.rows;
+    add_turned(of.back());
   };
   for (const schedule::ProductSum& sum : p.sums) {
     add(panels.rows, sum.rows, sum.reduction,
-        p.rows_along_inner ? std::vector<IntExpr>{p.tile_rows, words + 16} : std::vector<IntExpr>{words, p.tile_rows});
+        rows_by_row() ? std::vector<IntExpr>{p.tile_rows, words + 16} : std::vector<IntExpr>{words, p.tile_rows});
     if (p.lines > 0)
       add(panels.columns, sum.columns, sum.reduction, {words, blocks * p.block_columns + kApart});
     else if (p.stages_columns)
       add(panels.columns, sum.columns, sum.reduction, {p.tile_columns, words + kApart});
     else if (!p.few_rows)
-      add(panels.columns, sum.columns, sum.reduction, {blocks, words, p.block_columns});
-    panels.sums.push_back(add_scratch(accumulator(sum), {p.tile_rows, blocks * p.block_columns}));
+      add(panels.columns, sum.columns, sum.reduction, {blocks, words + (p.tiles ? 1 : 0), p.block_columns});
+    panels.sums.push_back(
+        add_scratch(held_type(sum), {p.tile_rows, blocks * p.block_columns + (p.tiles ? kApart : 0)}));
   }
   if (p.moved_rows)
     for (Panel& panel : panels.columns) panel.moved = add_scratch(DType::I32, {blocks, p.block_columns});
   return panels;
 }
+
+// Words of the inner axes that a panel has: matrix units take whole tiles, and blocks are turned in
+// whole squares.
+int64_t ProductLowering::words_of_part() const {
+  constexpr int64_t kWhole = 16;
+  const schedule::Product& p = product();
+  return ((p.tile_inner + p.terms - 1) / p.terms + kWhole - 1) / kWhole * kWhole;
+}
+
+// Those of a part, and how many of them are beyond the inner axes: both factors have zeros there.
+IntExpr ProductLowering::whole_words(const Piece& inner) const {
+  const IntExpr words = ceildiv(inner.length, product().terms);
+  return product().tiles ? ceildiv(words, schedule::kSideOfTile) * schedule::kSideOfTile : words;
+}
+
+// Whether a panel of rows has the words of a row next to each other.
+bool ProductLowering::rows_by_row() const { return product().rows_along_inner || product().tiles; }
 
 const ProductLowering::Panel& ProductLowering::panel_of(const std::vector<Panel>& panels, NodeId factor,
                                                         int part) const {
@@ -101,6 +120,7 @@ LoopExtents ProductLowering::with_lines(LoopExtents loops, const Words& words) {
 std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& tile, const Piece& inner) {
   const IntExpr lane = IntExpr::symbol(kLane), outer = IntExpr::symbol(kRow);
   const schedule::Product& p = product();
+  if (panel.turned >= 0) return pack_turned(panel, tile, inner);
   const bool along_inner = p.rows_along_inner;
   std::vector<Stmt> body;
   for (const Words& words : words_of(inner, along_inner)) {
@@ -117,18 +137,23 @@ std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& til
     evaluator_.enter(&element, &placement.ranges);
     const ExprId value = word_at(panel, placement, inner.first + word * p.terms, words.last);
     element.push_back(builder_.store(
-        {true, panel.buffer, along_inner ? schedule::Index{row, word} : schedule::Index{word, row}}, value));
+        {true, panel.buffer, rows_by_row() ? schedule::Index{row, word} : schedule::Index{word, row}}, value));
     append(body, in_loops(with_lines({{kRow, outer_extent}}, words), single(vector(lane_extent, std::move(element)))));
   }
   // What a block has beyond the rows is multiplied all the same.
   const IntExpr whole = ceildiv(tile.rows.length, p.block_rows) * p.block_rows;
-  const IntExpr rest = whole - tile.rows.length, words = ceildiv(inner.length, p.terms);
+  const IntExpr rest = whole - tile.rows.length, words = whole_words(inner), some = ceildiv(inner.length, p.terms);
+  if (!(words == some))
+    append(body, in_loops({{kRow, tile.rows.length}},
+                          single(vector(words - some, single(zero_of(panel, {outer, some + lane}))))));
   if (rest.is(0)) return body;
-  const IntExpr beyond = tile.rows.length + (along_inner ? outer : lane);
-  append(body, in_loops({{kRow, along_inner ? rest : words}},
-                        single(vector(along_inner ? words : rest,
-                                      single(zero_of(panel, along_inner ? schedule::Index{beyond, lane}
-                                                                        : schedule::Index{outer, beyond}))))));
+  const bool by_row = rows_by_row();
+  const IntExpr beyond = tile.rows.length + (by_row ? outer : lane);
+  append(
+      body,
+      in_loops({{kRow, by_row ? rest : words}},
+               single(vector(by_row ? words : rest, single(zero_of(panel, by_row ? schedule::Index{beyond, lane}
+                                                                                 : schedule::Index{outer, beyond}))))));
   return body;
 }
 
@@ -149,8 +174,12 @@ Access ProductLowering::columns_at(const Panel& panel, const IntExpr& vector, co
 std::vector<Stmt> ProductLowering::pack_lines(const Panel& panel, const Tile& tile, const Piece& inner) {
   const schedule::Product& p = product();
   const IntExpr lane = IntExpr::symbol(kLane), line = IntExpr::symbol(kLine), k = IntExpr::symbol(kWord);
-  const IntExpr vectors = ceildiv(tile.across, p.block_columns), all = ceildiv(inner.length, p.terms);
+  const IntExpr vectors = ceildiv(tile.across, p.block_columns), all = ceildiv(inner.length, p.terms),
+                whole = whole_words(inner);
   std::vector<Stmt> body;
+  if (!(whole == all))
+    append(body, in_loops({{kWord, whole - all}},
+                          single(vector(vectors * p.block_columns, single(zero_of(panel, {all + k, lane}))))));
   const auto zeros = [&](const IntExpr& lines, const IntExpr& first, const IntExpr& count) {
     if (count.is(0)) return;
     append(body, in_loops({{kLine, lines}, {kWord, all}},
@@ -192,12 +221,84 @@ std::vector<Stmt> ProductLowering::stage_columns(const Panel& panel, const Tile&
   return in_loops({{kColumnVector, tile.columns.length}}, single(vector(inner.length, std::move(element))));
 }
 
+// Whether neighbours in memory are not those that a panel has next to each other.
+void ProductLowering::add_turned(Panel& panel) {
+  constexpr int64_t kSquare = 16, kApart = 16;
+  const schedule::Product& p = product();
+  const bool turns = panel.of_rows ? p.tiles && !p.rows_along_inner && p.rows.size() == 1
+                                   : p.columns_along_inner && !p.few_rows && p.lines == 0;
+  const DType t = kernel_.buffers[static_cast<size_t>(panel.buffer)].dtype;
+  if (!turns || p.block_columns % kSquare != 0 || (size_of(t) != 4 && size_of(t) != 8)) return;
+  const int64_t words = words_of_part();
+  panel.turned = panel.of_rows ? add_scratch(t, {words, p.block_rows + kApart})
+                               : add_scratch(t, {p.block_columns, words + kApart});
+}
+
+// Block by block: copied as it lies, then turned by squares of registers, as stores that go across
+// would take a cycle each.
+std::vector<Stmt> ProductLowering::pack_turned(const Panel& panel, const Tile& tile, const Piece& inner) {
+  constexpr int64_t kSquare = 16;
+  const schedule::Product& p = product();
+  const bool of_rows = panel.of_rows;
+  const Symbol blocks = of_rows ? kBlock : kColumnVector;
+  const Piece& own = of_rows ? tile.rows : tile.columns;
+  const int64_t block = of_rows ? p.block_rows : p.block_columns;
+  const IntExpr lane = IntExpr::symbol(kLane), outer = IntExpr::symbol(kRow), b = IntExpr::symbol(blocks),
+                some = ceildiv(inner.length, p.terms), all = ceildiv(some, kSquare) * kSquare;
+  const auto at = [&](const IntExpr& element, const IntExpr& word) {
+    return of_rows ? schedule::Index{word, element} : schedule::Index{element, word};
+  };
+  Placement around = tile.placement;
+  const IntExpr count = ceildiv(own.length, block);
+  around.ranges[blocks] = {0, count - 1};
+  const IntExpr width = min(block, own.length - b * block, around.ranges);
+  std::vector<Stmt> body, each;
+  const auto zeros = [&](std::vector<Stmt>& into, const IntExpr& elements, const IntExpr& first, const IntExpr& words,
+                         const IntExpr& first_word) {
+    const IntExpr down = of_rows ? words : elements, across = of_rows ? elements : words;
+    const Stmt zero = builder_.store(
+        {true, panel.turned, at(first + (of_rows ? lane : outer), first_word + (of_rows ? outer : lane))},
+        builder_.constant(neutral(ReduceKind::Sum, kernel_.buffers[static_cast<size_t>(panel.turned)].dtype)));
+    append(into, in_loops({{kRow, down}}, single(vector(across, single(zero)))));
+  };
+  // Matrix units multiply what is beyond the inner axes, or beyond a block, all the same.
+  if (p.tiles && !(all == some)) zeros(body, block, 0, all - some, some);
+  if (!(width == IntExpr(block))) zeros(each, block - width, width, all, 0);
+  for (const Words& words : words_of(inner, !of_rows)) {
+    Placement placement = around;
+    placement.ranges[kInnerLine] = {0, words.lines - 1};
+    placement.ranges[of_rows ? kLane : kRow] = {0, width - 1};
+    placement.ranges[of_rows ? kRow : kLane] = {0, words.count - 1};
+    const IntExpr element = of_rows ? lane : outer, word = words.first + (of_rows ? outer : lane);
+    place(placement, of_rows ? p.columns : p.rows, 0);
+    place(placement, of_rows ? p.rows : p.columns, own.first + b * block + element);
+    std::vector<Stmt> copied;
+    evaluator_.enter(&copied, &placement.ranges);
+    const ExprId value = word_at(panel, placement, inner.first + word * p.terms, words.last);
+    copied.push_back(builder_.store({true, panel.turned, at(element, word)}, value));
+    append(each, in_loops(with_lines({{kRow, of_rows ? words.count : width}}, words),
+                          single(vector(of_rows ? width : words.count, std::move(copied)))));
+  }
+  each.push_back(Turn{.into = {true, panel.buffer, of_rows ? schedule::Index{b * block, 0} : schedule::Index{b, 0, 0}},
+                      .from = {true, panel.turned, {0, 0}},
+                      .rows = of_rows ? all : IntExpr(block),
+                      .columns = of_rows ? IntExpr(block) : all});
+  append(body, in_loops({{blocks, count}}, std::move(each)));
+  if (panel.moved >= 0) append(body, sum_moved(panel, count, some));
+  return body;
+}
+
 std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& tile, const Piece& inner) {
   const schedule::Product& p = product();
+  if (panel.turned >= 0) return pack_turned(panel, tile, inner);
   const IntExpr lane = IntExpr::symbol(kLane), vec = IntExpr::symbol(kColumnVector), k = IntExpr::symbol(kWord);
   const IntExpr vectors = ceildiv(tile.columns.length, p.block_columns),
-                full = floordiv(tile.columns.length, p.block_columns), all = ceildiv(inner.length, p.terms);
+                full = floordiv(tile.columns.length, p.block_columns), all = ceildiv(inner.length, p.terms),
+                whole = whole_words(inner);
   std::vector<Stmt> body;
+  if (!(whole == all))
+    append(body, in_loops({{kColumnVector, vectors}, {kWord, whole - all}},
+                          single(vector(p.block_columns, single(zero_of(panel, {vec, all + k, lane}))))));
   // What a vector has beyond the columns is multiplied all the same.
   if (!(vectors == full))
     append(body, in_loops({{kColumnVector, vectors - full}, {kWord, all}},

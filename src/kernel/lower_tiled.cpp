@@ -134,7 +134,8 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
     evaluator_.only_where(kNoExpr);
     element.push_back(builder_.store({true, buffer, {reading.outer, reading.inner * unit + reading.part}}, value));
     append(body, loops(Symbol::loop("y"), tile.columns.length, tile.rows.length, std::move(element)));
-    if (turned >= 0) body.push_back(Turn{turned, buffer});
+    if (turned >= 0)
+      body.push_back(Turn{{true, turned, {0, 0}}, {true, buffer, {0, 0}}, schedule_.tile, schedule_.tile});
     staged.emplace_back(computing.at.at(read.index),
                         turned < 0 ? Access{true, buffer, {computing.inner, computing.outer * unit + computing.part}}
                                    : Access{true, turned, {computing.outer, computing.inner}});

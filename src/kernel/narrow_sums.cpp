@@ -135,7 +135,8 @@ class SumsOfPhase {
     if (const auto* assigned = s.get_if<Assign>()) assign(*assigned);
     if (const auto* stored = s.get_if<Store>(); stored && stored->access.scratch) store(*stored);
     if (const auto* scanned = s.get_if<Scan>()) scan(*scanned);
-    if (const auto* turn = s.get_if<Turn>()) faulty_.insert({~turn->buffer, ~turn->source});
+    if (const auto* turn = s.get_if<Turn>()) faulty_.insert({~turn->into.array, ~turn->from.array});
+    if (const auto* tiles = s.get_if<TileProduct>()) faulty_.insert(~tiles->into.array);
     if (const auto* combined = s.get_if<Combine>()) {
       if (combined->op != Op::Add || combined->index_local >= 0)
         faulty_.insert({combined->local, combined->index_local});

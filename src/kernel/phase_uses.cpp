@@ -224,7 +224,8 @@ void PhaseUses::block(const std::vector<Stmt>& body, const Loop* vector) {
           ++block_;  // it is between two, and leaves its results to the second, which may not want them
           note_local(scan.local, vector);
         },
-        [](const Barrier&) {}, [](const Prefetch&) {}, [](const Turn&) {}, [](const Matrix&) {}, [](const Alloc&) {});
+        [](const Barrier&) {}, [](const Prefetch&) {}, [](const Turn&) {}, [](const TileProduct&) {},
+        [](const Matrix&) {}, [](const Alloc&) {});
   }
 }
 

@@ -207,7 +207,15 @@ class Printer {
         [&](const Matrix& matrix) { print_matrix(matrix); },
         [&](const Turn& turn) {
           forget_changed(s);
-          line("turn scratch{} from scratch{}", turn.buffer, turn.source);
+          line("turn {} x {} from {} to {}", turn.rows.str(), turn.columns.str(), access_text(kernel_, turn.from),
+               access_text(kernel_, turn.into));
+        },
+        [&](const TileProduct& tiles) {
+          forget_changed(s);
+          line("{} x {} tiles from {} {} {} from {} by {} from {}, {} words", tiles.down, tiles.across,
+               access_text(kernel_, tiles.into), tiles.first ? "=" : "+=", name_of(tiles.rows_type),
+               access_text(kernel_, tiles.rows), name_of(tiles.columns_type), access_text(kernel_, tiles.columns),
+               tiles.words.str());
         },
         [&](const Store& store) { print_store(store); },
         [&](const If& branch) {
@@ -331,8 +339,8 @@ class Printer {
     if (const auto* assign = s.get_if<Assign>()) return reads(assign->local);
     if (const auto* combine = s.get_if<Combine>()) return reads(combine->local) || reads(combine->index_local);
     if (const auto* scan = s.get_if<Scan>()) return reads(scan->carry);
-    if (const auto* turn = s.get_if<Turn>()) return loads(true, turn->buffer);
-    if (s.is<Matrix>()) {
+    if (const auto* turn = s.get_if<Turn>()) return loads(true, turn->into.array);
+    if (s.is<Matrix>() || s.is<TileProduct>()) {
       bool changed = false;
       visit_accesses(kernel_, s, [&](const Access& access, bool stored) {
         changed = changed || (stored && loads(true, access.array));

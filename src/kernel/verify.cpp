@@ -201,6 +201,16 @@ class Structure {
     all_different(s);
   }
 
+  // Blocks of scratch, whose sides are the last two dimensions.
+  void blocks(const char* what, std::initializer_list<const Access*> all) {
+    for (const Access* a : all) {
+      need(a->scratch, "{} {}: no scratch", what, access_text(kernel_, *a));
+      access(*a, what);
+      need(a->index.size() >= 2, "{} scratch{}, which has one dimension", what, a->array);
+      for (const IntExpr& i : a->index) need_known(i, known_, what);
+    }
+  }
+
   void give(LocalId id, ExprId value) {
     need(written_.insert(id).second || local(id).is_mutable, "%v{} gets a second value, but is not mutable", id);
     use(value, "value");
@@ -238,10 +248,19 @@ class Structure {
           need(has_buffer(alloc.buffer), "scratch{} is allocated but does not exist", alloc.buffer);
         },
         [&](const Turn& turn) {
-          for (const int b : {turn.buffer, turn.source})
-            need(has_buffer(b), "scratch{} is turned but does not exist", b);
-          need(turn.buffer != turn.source, "scratch{} is turned into itself", turn.buffer);
-          need(kernel_.dialect == Dialect::Portable, "a GPU does not turn scratch");
+          need(kernel_.dialect == Dialect::Portable && !vector(), "scratch is turned in a vector loop, or on a GPU");
+          blocks("turn", {&turn.into, &turn.from});
+          for (const IntExpr& side : {turn.rows, turn.columns}) need_known(side, known_, "a turned block");
+          need(turn.into.array != turn.from.array, "scratch{} is turned into itself", turn.into.array);
+        },
+        [&](const TileProduct& tiles) {
+          need(kernel_.dialect == Dialect::Portable && !vector(), "a product of tiles in a vector loop, or on a GPU");
+          blocks("multiply", {&tiles.into, &tiles.rows, &tiles.columns});
+          need_known(tiles.words, known_, "a product of tiles");
+          need(tiles.into.array != tiles.rows.array && tiles.into.array != tiles.columns.array,
+               "a product of tiles of itself");
+          need(tiles.down > 0 && tiles.across > 0 && tiles.down * tiles.across <= 4, "{} x {} tiles", tiles.down,
+               tiles.across);
         },
         [&](const Matrix& matrix) {
           need(kernel_.dialect == Dialect::Gpu || kernel_.dialect == Dialect::GpuHalf,

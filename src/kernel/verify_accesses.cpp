@@ -87,8 +87,28 @@ class Accesses {
           loads(scan.factor, facts, seen);
           if (scan.over_grid) access("scan through", scan.over_grid->meet, kNoExpr, facts);
         },
-        [](const Matrix&) {}, [](const Turn&) {},  // of whole buffers: verify_types.cpp sees that their sizes are equal
+        [&](const TileProduct& tiles) { tile_product(tiles, facts); }, [&](const Turn& turned) { turn(turned, facts); },
+        [](const Matrix&) {},  // of whole buffers: verify_types.cpp sees that their sizes are right
         [](const Combine&) {}, [](const Barrier&) {}, [](const Prefetch&) {}, [](const Alloc&) {});
+  }
+
+  // The first and the last element of a block.
+  void corners(const char* what, Access a, const IntExpr& down, const IntExpr& across, const Facts& facts) {
+    access(what, a, kNoExpr, facts);
+    IntExpr &last = a.index[a.index.size() - 1], &before = a.index[a.index.size() - 2];
+    last = last + across - 1, before = before + down - 1;
+    access(what, a, kNoExpr, facts);
+  }
+
+  void tile_product(const TileProduct& s, const Facts& facts) {
+    corners("multiply", s.into, 16 * s.down, 16 * s.across, facts);
+    corners("multiply", s.rows, 16 * s.down, s.words, facts);
+    corners("multiply", s.columns, s.words, 16 * s.across, facts);
+  }
+
+  void turn(const Turn& s, const Facts& facts) {
+    corners("turn", s.from, s.rows, s.columns, facts);
+    corners("turn", s.into, s.columns, s.rows, facts);
   }
 
   void loads(ExprId id, const Facts& facts, Seen& seen) {

@@ -100,8 +100,16 @@ class Flow {
                 fail(kernel_, "scratch{} is allocated twice", alloc.buffer);
             },
             [&](const Turn& turn) {
-              need_scratch({true, turn.buffer, {}});
-              need_scratch({true, turn.source, {}});
+              for (const Access* a : {&turn.into, &turn.from}) {
+                need_scratch(*a);
+                read_indices(a->index, "a turned block");
+              }
+            },
+            [&](const TileProduct& tiles) {
+              for (const Access* a : {&tiles.rows, &tiles.columns, &tiles.into}) {
+                need_scratch(*a);
+                read_indices(a->index, "a product of tiles");
+              }
             },
             [&](const Matrix& matrix) {
               for (const int b : {matrix.rows, matrix.columns, matrix.into})

@@ -185,7 +185,8 @@ class Types {
         [&](const Assign& assign) { need_local_dtype(assign.value, assign.local); },
         [&](const Combine& combined) { combine(combined); }, [&](const Scan& scanned) { scan(scanned); },
         [](const Barrier&) {}, [](const Prefetch&) {}, [](const Alloc&) {}, [&](const Turn& turned) { turn(turned); },
-        [&](const Matrix& step) { matrix(step); }, [&](const Store& stored) { store(stored); });
+        [&](const TileProduct& tiles) { tile_product(tiles); }, [&](const Matrix& step) { matrix(step); },
+        [&](const Store& stored) { store(stored); });
   }
 
   DType local_dtype(LocalId id) const { return kernel_.locals[static_cast<size_t>(id)].dtype; }
@@ -206,17 +207,28 @@ class Types {
     need(s.op == Op::Add && is_float(t) && !s.exclusive && s.restarts == kNoExpr, "scan %v{} has factors", s.local);
   }
 
+  // Blocks begin, and go on, where whole vectors of them are aligned.
   void turn(const Turn& s) const {
-    const ScratchBuffer& to = kernel_.buffers[static_cast<size_t>(s.buffer)];
-    const ScratchBuffer& from = kernel_.buffers[static_cast<size_t>(s.source)];
-    const auto square = [](const ScratchBuffer& b) {
-      const auto side = b.dims.size() == 2 ? b.dims[0].constant() : std::nullopt;
-      return side && *side % 16 == 0 && b.dims[1] == b.dims[0];
-    };
-    need(to.dtype == from.dtype && (size_of(to.dtype) == 4 || size_of(to.dtype) == 8) && square(to) && square(from) &&
-             to.dims[0] == from.dims[0],
-         "turn scratch{} from scratch{}: not equal squares of 4 or 8 bytes an element, 16 to a side", s.buffer,
-         s.source);
+    const DType t = kernel_.dtype_of(s.into);
+    const auto whole = [](const IntExpr& e) { return mod(e, 16).is(0); };
+    need(t == kernel_.dtype_of(s.from) && (size_of(t) == 4 || size_of(t) == 8) && whole(s.rows) && whole(s.columns),
+         "turn {} x {} from scratch{} to scratch{}: no multiples of 16, or not of one type of 4 or 8 bytes",
+         s.rows.str(), s.columns.str(), s.from.array, s.into.array);
+    for (const Access* a : {&s.into, &s.from}) {
+      const std::vector<IntExpr>& dims = kernel_.buffers[static_cast<size_t>(a->array)].dims;
+      need(whole(dims.back()) && whole(a->index.back()), "turn scratch{}: rows are not aligned", a->array);
+    }
+  }
+
+  void tile_product(const TileProduct& s) const {
+    const auto is_byte = [](DType t) { return t == DType::I8 || t == DType::U8; };
+    const bool halves = s.rows_type == DType::BF16 && s.columns_type == DType::BF16;
+    need(halves || (is_byte(s.rows_type) && is_byte(s.columns_type)), "tiles of {} by {}", name_of(s.rows_type),
+         name_of(s.columns_type));
+    for (const Access* a : {&s.rows, &s.columns})
+      need(kernel_.dtype_of(*a) == DType::U32, "tiles of scratch{}, which has no words", a->array);
+    need(kernel_.dtype_of(s.into) == (halves ? DType::F32 : DType::I32), "tiles of {} go to scratch{} of {}",
+         name_of(s.rows_type), s.into.array, name_of(kernel_.dtype_of(s.into)));
   }
 
   // Buffers are as the fragment has them.

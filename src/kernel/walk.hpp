@@ -70,7 +70,7 @@ auto* value_of(S& s) {
         } else if constexpr (is_one_of<Kind, If, Each>) {
           return &kind.condition;
         } else {
-          static_assert(is_one_of<Kind, Loop, Combine, Turn, Matrix, Alloc, Prefetch, Barrier>);
+          static_assert(is_one_of<Kind, Loop, Combine, Turn, TileProduct, Matrix, Alloc, Prefetch, Barrier>);
           return nullptr;
         }
       },
@@ -105,7 +105,8 @@ auto* body_of(S& s) {
         if constexpr (is_one_of<Kind, Loop, If, Each>) {
           return &kind.body;
         } else {
-          static_assert(is_one_of<Kind, Let, Assign, Combine, Scan, Turn, Matrix, Alloc, Store, Prefetch, Barrier>);
+          static_assert(
+              is_one_of<Kind, Let, Assign, Combine, Scan, Turn, TileProduct, Matrix, Alloc, Store, Prefetch, Barrier>);
           return nullptr;
         }
       },
@@ -162,13 +163,19 @@ void for_each_index(const Stmt& s, const Visit& visit) {
         } else if constexpr (is_one_of<Kind, Store>) {
           visit_all(kind.access);
           if (kind.cursor) visit_all(*kind.cursor);
+        } else if constexpr (is_one_of<Kind, Turn>) {
+          visit(kind.rows), visit(kind.columns);
+          visit_all(kind.into), visit_all(kind.from);
+        } else if constexpr (is_one_of<Kind, TileProduct>) {
+          visit(kind.words);
+          visit_all(kind.into), visit_all(kind.rows), visit_all(kind.columns);
         } else if constexpr (is_one_of<Kind, Scan>) {
           if (!kind.over_grid) return;
           visit(kind.over_grid->parts);
           visit_all(kind.over_grid->meet);
           visit(kind.over_grid->part);
         } else {
-          static_assert(is_one_of<Kind, Let, Assign, Combine, Turn, Matrix, Alloc, If, Barrier>);
+          static_assert(is_one_of<Kind, Let, Assign, Combine, Matrix, Alloc, If, Barrier>);
         }
       },
       s.as);
@@ -206,6 +213,14 @@ void visit_accesses(const Kernel& kernel, const Stmt& s, const Visit& visit) {
   if (const auto* store = s.get_if<Store>()) {
     visit(store->access, true);
     if (store->cursor) visit(*store->cursor, true);
+  }
+  if (const auto* turn = s.get_if<Turn>()) {
+    visit(turn->from, false);
+    visit(turn->into, true);
+  }
+  if (const auto* tiles = s.get_if<TileProduct>()) {
+    visit(tiles->rows, false), visit(tiles->columns, false);
+    visit(tiles->into, true);
   }
   if (const auto* matrix = s.get_if<Matrix>()) {
     for (const int b : {matrix->rows, matrix->columns})

@@ -18,6 +18,7 @@ struct CpuFacts {
   int vector_bits = 128;
   bool slow_division = false;                // of vectors: 16 cycles where AVX-512 multiplies in half of one
   bool dot_bf16 = false, dot_bytes = false;  // has vdpbf16ps, and vpdpbusd, of 512 bits
+  bool tiles = false;                        // has AMX, which multiplies tiles of bf16 and of bytes
   int threads = 1;                           // usable by this process (affinity and cgroup limits respected)
   int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 8 << 20;  // data cache per core, per core, shared
   int64_t memory_bytes = 0;

@@ -178,7 +178,7 @@ CpuFacts cpu_facts_for(const std::string& level) {
     facts.isa = isa_of_level(level);
     facts.vector_bits = vector_bits_of(facts.isa);
     facts.slow_division = facts.isa == "avx512" && __builtin_cpu_is("intel");
-    facts.dot_bf16 = facts.dot_bytes = false;
+    facts.dot_bf16 = facts.dot_bytes = facts.tiles = false;
     return facts;
   }
 #endif
@@ -200,6 +200,7 @@ CpuFacts read_cpu_facts() {
   const bool all = facts.isa == "avx512" && !(chosen && *chosen);
   facts.dot_bf16 = all && __builtin_cpu_supports("avx512bf16");
   facts.dot_bytes = all && __builtin_cpu_supports("avx512vnni");
+  facts.tiles = all && missing_cpu_features("amx-bf16 amx-int8 amx-tile").empty();
 #endif
   facts.threads = usable_threads();
   facts.memory_bytes = memory_bytes();

@@ -2,6 +2,10 @@
 #include <fmt/format.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -19,7 +23,12 @@ namespace smelt::runtime {
 namespace {
 
 enum Register : int { A, B, C, D };
-enum class Saved : unsigned { Nothing = 0, Ymm = 0x6, Zmm = 0xe6 };  // that the system must save, by its bits in XCR0
+enum class Saved : unsigned {
+  Nothing = 0,
+  Ymm = 0x6,
+  Zmm = 0xe6,
+  Tiles = 0x60000
+};  // that the system must save, by its bits in XCR0
 
 // What code generators use. `level`: the first of the levels x86-64 (1) to x86-64-v4 that has it;
 // 9: none.
@@ -70,6 +79,9 @@ constexpr Feature kFeatures[] = {
     {"avxvnniint8", 7, 1, D, 4, 9, Saved::Ymm},
     {"avxneconvert", 7, 1, D, 5, 9, Saved::Ymm},
     {"avxvnniint16", 7, 1, D, 10, 9, Saved::Ymm},
+    {"amx-bf16", 7, 0, D, 22, 9, Saved::Tiles},
+    {"amx-tile", 7, 0, D, 24, 9, Saved::Tiles},
+    {"amx-int8", 7, 0, D, 25, 9, Saved::Tiles},
     {"lzcnt", 0x80000001, 0, C, 5, 3},
     {"sse4a", 0x80000001, 0, C, 6, 9},
     {"xop", 0x80000001, 0, C, 11, 9, Saved::Ymm},
@@ -86,11 +98,23 @@ unsigned saved_by_system() {
   return low;
 }
 
+// Linux lets a process have the registers of tiles once it has asked for them.
+bool may_use_tiles() {
+#if defined(__linux__)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // arch_prctl(2)
+  static const bool granted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return granted;
+#else
+  return false;
+#endif
+}
+
 bool has(const Feature& f) {
   unsigned words[4] = {};
   if (!__get_cpuid_count(f.leaf, f.subleaf, &words[A], &words[B], &words[C], &words[D])) return false;
   const auto needed = static_cast<unsigned>(f.saved);
-  return (words[f.where] >> f.bit & 1) && (saved_by_system() & needed) == needed;
+  return (words[f.where] >> f.bit & 1) && (saved_by_system() & needed) == needed &&
+         (f.saved != Saved::Tiles || may_use_tiles());
 }
 
 int number_of_level(const std::string& level) {

@@ -12,7 +12,9 @@ namespace {
 
 // Multiplications of a thread in a microsecond.
 double multiplications(const TargetFacts& facts, const Product& p, int64_t bytes) {
-  return facts.multiplications * 4 / static_cast<double>(p.units ? 4 : bytes) * static_cast<double>(p.terms);
+  constexpr double kTilesOverVectors = 8;  // a word's products in a cycle: 16 x 16 instead of two registers
+  return facts.multiplications * 4 / static_cast<double>(p.units ? 4 : bytes) * static_cast<double>(p.terms) *
+         (p.tiles ? kTilesOverVectors : 1);
 }
 
 // Bytes that stores move besides those of the results: where lanes store every so many elements,
@@ -47,10 +49,12 @@ Cost predict_product(const Graph& graph, const Group& group, const Schedule& sch
       ceil_ratio(static_cast<double>(estimate_of(domain, p.columns)), static_cast<double>(p.tile_columns));
   const double of_tile = static_cast<double>(p.tile_rows * p.tile_columns) *
                          static_cast<double>(estimate_of(domain, p.inner)) * static_cast<double>(p.sums.size());
-  // Multiplications that take as long as packing what is far apart.
+  // Multiplications that take as long as packing what is far apart, and all that matrix units read.
+  const auto [row, column] = cycles_to_pack(domain, p, options.target.l2_bytes);
   const double packed =
-      static_cast<double>((p.rows_far_apart ? p.tile_rows : 0) + (p.columns_far_apart ? p.tile_columns : 0)) *
-      static_cast<double>(estimate_of(domain, p.inner) * p.block_columns) * kCyclesOfFar;
+      ((p.tiles || p.rows_far_apart ? row : 0) * static_cast<double>(p.tile_rows) +
+       (p.tiles || p.columns_far_apart ? column : 0) * static_cast<double>(p.tile_columns)) *
+      static_cast<double>(estimate_of(domain, p.inner) * (p.tiles ? kSideOfTile * kSideOfTile : p.block_columns));
   double written = 0;
   for (const NodeId id : group.outputs) written += array_bytes(graph, options.sizes, id);
   Cost cost;

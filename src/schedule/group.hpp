@@ -36,6 +36,7 @@ struct Target {
   double memory_gbs = 0;  // GPU: that its memory could deliver at most; 0: unknown
   // CPU: dot products of pairs of bf16, and of four u8 with four i8.
   bool dot_bf16 = false, dot_bytes = false;
+  bool tiles = false;                           // CPU: matrix units multiply tiles of bf16 and of bytes
   std::shared_ptr<const Calibration> measured;  // for the cost model alone; empty: nothing is
 };
 

@@ -269,8 +269,7 @@ NodeId multiplication_of(const Graph& graph, NodeId id) {
   return std::all_of(product.args.begin(), product.args.end(), repeated) ? sum.args[0] : -1;
 }
 
-// Whether every value of `from` is one of `to`, both integers.
-static bool is_wider(DType from, DType to) {
+bool is_wider(DType from, DType to) {
   if (!is_int(to) || size_of(to) < size_of(from)) return false;
   return from == to || (size_of(to) > size_of(from) && (is_signed_int(to) || is_unsigned_int(from)));
 }
@@ -446,28 +445,6 @@ bool comes_in_boxes(const Graph& graph, const Group& group, const SizeBinding& s
   for (; factor != source; factor = graph.at(factor).args[0])
     if (graph.at(factor).kind == NodeKind::Window || graph.at(factor).kind == NodeKind::Pad) return false;
   return true;
-}
-
-std::optional<std::pair<DType, DType>> bytes_of_factors(const Graph& graph, const Group& group,
-                                                        const Product& product) {
-  std::optional<DType> sides[2];
-  for (const ProductSum& sum : product.sums)
-    for (const bool columns : {false, true}) {
-      NodeId factor = columns ? sum.columns : sum.rows;
-      const DType to = graph.at(factor).dtype;
-      if (!is_int(to) || size_of(to) < 4) return std::nullopt;
-      const auto passes = [&](const Node& node) {
-        if (is_view(node.kind)) return true;
-        return node.kind == NodeKind::Cast && is_int(graph.at(node.args[0]).dtype) &&
-               is_wider(graph.at(node.args[0]).dtype, node.dtype) &&
-               std::binary_search(group.nodes.begin(), group.nodes.end(), factor);
-      };
-      while (passes(graph.at(factor))) factor = graph.at(factor).args[0];
-      const DType from = graph.at(factor).dtype;
-      if (size_of(from) != 1 || !is_int(from) || from != sides[columns].value_or(from)) return std::nullopt;
-      sides[columns] = from;
-    }
-  return std::pair(*sides[0], *sides[1]);
 }
 
 int64_t bytes_of_sums(const Graph& graph, const Product& product) {

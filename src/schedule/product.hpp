@@ -37,6 +37,13 @@ struct Skinny {
   int warps;  // of a tile
   int parts;  // of the inner axes that a warp reads before it multiplies them
 };
+// CPU: matrix units multiply a block in so many tiles of 16 x 16, whose factors are words of these
+// dtypes: bf16, or bytes.
+struct Tiles {
+  int down = 2, across = 2;
+  DType rows = DType::BF16, columns = DType::BF16;
+};
+inline constexpr int64_t kSideOfTile = 16;  // rows, columns, and words of the inner axes
 // Rows come in steps of so many, and registers hold the sums of no more than the most.
 inline constexpr int64_t kStepOfSkinny = 8, kMostOfSkinny = 64;
 
@@ -74,8 +81,9 @@ struct Product {
   // unsigned: the rows, where the columns are not; rows of i8 are then moved by 128.
   int64_t terms = 1;
   bool unsigned_rows = true, moved_rows = false;
-  // On a GPU: factors are integers of 8 bits, which units multiply as halves. Their sums are exact
-  // in f32, those of a part of the inner axes at least, up to 2^22: then i32 has the sums of all.
+  std::optional<Tiles> tiles;
+  // Factors are integers of 8 bits, whose sums an i32 has. A GPU's units multiply halves: sums are
+  // exact in f32, those of a part of the inner axes at least, up to 2^22.
   bool whole = false, exact_in_f32 = false;
   // On a GPU: warps next to each other along the rows.
   int down = 1;
@@ -104,9 +112,17 @@ NodeId multiplication_of(const Graph& graph, NodeId sum);
 std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product, DType of_f8,
                                      bool rounds);
 
+// Whether every value of `from` is one of `to`, both integers.
+bool is_wider(DType from, DType to);
+
 // The bytes that all factors are before they are cast to an integer of 32 bits or more, rows and
 // then columns; nothing where any is something else.
 std::optional<std::pair<DType, DType>> bytes_of_factors(const Graph& graph, const Group& group, const Product& product);
+
+// Whether sums of products of these bytes are at most so large; and whether all sums are right in
+// an i32, where they fit or only their low bits are used.
+bool terms_fit(const Domain& domain, const Product& product, const std::pair<DType, DType>& bytes, int64_t integers);
+bool sums_fit(const Graph& graph, const Domain& domain, const Product& product, const std::pair<DType, DType>& bytes);
 
 // How many bf16 add up to a factor of f32: as few as hold what it was cast from.
 int parts_of_factor(const Graph& graph, const Group& group, NodeId factor);
@@ -177,6 +193,11 @@ bool shares_columns(const Product& product);
 
 // Cycles to pack an element on a CPU whose neighbours are in other cache lines.
 inline constexpr double kCyclesOfFar = 4;
+// Those of a word of rows and of columns.
+struct PackingCycles {
+  double row, column;
+};
+PackingCycles cycles_to_pack(const Domain& domain, const Product& product, int64_t l2_bytes);
 
 // Points of these axes for the sizes at hand, and as an expression.
 int64_t estimate_of(const Domain& domain, const std::vector<int>& axes);

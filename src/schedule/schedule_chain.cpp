@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kFewestOfChain = 16, kManyKeys = 256, kMostDepth = 256;
 // Parts of the keys that are joined at once, and tiles of keys that take as long as a workgroup
 // needs to begin, and as joining.
-constexpr int64_t kMostParts = 32, kBeginsAs = 2, kJoinsAs = 4;
+constexpr int64_t kMostPartsOfKeys = 32, kBeginsAs = 2, kJoinsAs = 4;
 constexpr int64_t kRowsOfWarp = 16, kNeighbours = 32;  // rows of scratch have at least so many halves
 constexpr int kWorkgroupOfTwo = 256;
 // Registers of a thread for what follows: with three workgroups, for larger tiles of keys, with
@@ -55,7 +55,7 @@ int split_of_keys(int64_t tiles, int64_t of_keys, int64_t processors, int64_t re
            (parts > 1 ? kJoinsAs : 0);
   };
   int64_t best = 1;
-  for (int64_t parts = 2; parts <= std::min(kMostParts, of_keys / 2); ++parts)
+  for (int64_t parts = 2; parts <= std::min(kMostPartsOfKeys, of_keys / 2); ++parts)
     if (takes(parts) < takes(best)) best = parts;
   return static_cast<int>(best);
 }
@@ -156,7 +156,7 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   }
   s.tile = p.tile_rows;
   if (found->row_results.empty())
-    p.split = tuning.tile > 0 ? static_cast<int>(std::clamp<int64_t>(tuning.unroll, 1, kMostParts))
+    p.split = tuning.tile > 0 ? static_cast<int>(std::clamp<int64_t>(tuning.unroll, 1, kMostPartsOfKeys))
                               : split_of_keys(batch * padded(rows, p.tile_rows) / p.tile_rows,
                                               padded(keys, p.tile_inner) / p.tile_inner, options.target.threads,
                                               std::max(1, s.resident));

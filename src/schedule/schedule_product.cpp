@@ -17,6 +17,8 @@ constexpr int64_t kFewestOfFewRows = 2;
 // Limits of a tile on a CPU: staged terms, and bytes of the second-level cache for its panels and
 // sums.
 constexpr int64_t kInnerOfTile = 256, kTileRows = 256, kTileColumns = 256;
+// The same of matrix units: words, and rows or columns.
+constexpr int64_t kInnerOfTiles = 128, kMostOfTiles = 1024;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -26,16 +28,37 @@ int64_t even_piece(int64_t all, int64_t most, int64_t of) {
   return round_up((all + pieces - 1) / pieces, of);
 }
 
-void take_dot_products(const Graph& graph, const Group& group, const Target& target, Product& p) {
-  if (target.dot_bf16 && half_of_factors(graph, group, p, DType::BF16, false) == DType::BF16) {
+void take_dot_products(const Graph& graph, const Group& group, const Domain& domain, const Target& target, Product& p) {
+  if ((target.dot_bf16 || target.tiles) && half_of_factors(graph, group, p, DType::BF16, false) == DType::BF16) {
     p.units = DType::BF16, p.terms = 2;
+    if (target.tiles) p.tiles = Tiles{};
     return;
   }
-  const auto bytes = target.dot_bytes ? bytes_of_factors(graph, group, p) : std::nullopt;
-  if (!bytes || (is_unsigned_int(bytes->first) && is_unsigned_int(bytes->second))) return;
+  const auto bytes = target.dot_bytes || target.tiles ? bytes_of_factors(graph, group, p) : std::nullopt;
+  if (bytes && target.tiles && sums_fit(graph, domain, p, *bytes)) {
+    p.units = DType::I8, p.terms = 4, p.whole = true;
+    p.tiles = Tiles{.rows = bytes->first, .columns = bytes->second};
+    return;
+  }
+  if (!bytes || !target.dot_bytes || (is_unsigned_int(bytes->first) && is_unsigned_int(bytes->second))) return;
   p.units = DType::I8, p.terms = 4;
   p.unsigned_rows = is_signed_int(bytes->second);
   p.moved_rows = p.unsigned_rows && is_signed_int(bytes->first);
+}
+
+// The block of tiles that leaves the fewest results unused.
+void take_tiles(const Domain& domain, Product& p) {
+  const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns);
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  for (const auto& [down, across] : {std::pair{2, 2}, {1, 4}, {4, 1}}) {
+    const int64_t all = round_up(rows, down * kSideOfTile) * round_up(columns, across * kSideOfTile);
+    if (all >= fewest) continue;
+    fewest = all;
+    p.tiles->down = down, p.tiles->across = across;
+  }
+  p.block_rows = p.tiles->down * kSideOfTile, p.block_columns = p.tiles->across * kSideOfTile;
+  const int64_t step = kSideOfTile * p.terms;
+  p.tile_inner = even_piece(estimate_of(domain, p.inner), kInnerOfTiles * p.terms, step);
 }
 
 // Columns of several axes that are contiguous along the last one: a tile of at most `most` has
@@ -70,15 +93,19 @@ void take_inner_lines(const Domain& domain, Product& p) {
 // panels of those would only be another copy.
 bool take_few_rows(const Graph& graph, const Group& group, Product& p, int64_t rows, int64_t columns, int64_t inner,
                    int64_t lanes) {
-  constexpr int64_t kFewRows = 64, kFewRowsOfDots = 16, kSteps = 8, kTotals = 24, kTile = 48, kStagedTile = 24;
+  constexpr int64_t kFewRows = 64, kFewRowsOfDots = 16, kFewRowsOfTiles = 6, kSteps = 8, kTotals = 24, kTile = 48,
+                    kStagedTile = 24;
   constexpr int64_t kPart = 2048, kLeastPart = 512, kPanel = 1 << 15;  // elements
   const auto sums = static_cast<int64_t>(p.sums.size());
   if (p.units == DType::I8 || p.inner.size() > 1 || !p.rows_along_inner || !p.columns_along_inner ||
-      rows > (p.units ? kFewRowsOfDots : kFewRows) || inner < kSteps * lanes || sums > 2)
+      rows > (p.tiles   ? kFewRowsOfTiles
+              : p.units ? kFewRowsOfDots
+                        : kFewRows) ||
+      inner < kSteps * lanes || sums > 2)
     return false;
   p.few_rows = true;
-  p.units.reset();
-  p.terms = 1, p.moved_rows = false;
+  p.units.reset(), p.tiles.reset();
+  p.terms = 1, p.moved_rows = p.whole = false;
   // As many rows as leave the fewest over.
   p.block_rows = rows;
   if (rows > 6)
@@ -95,38 +122,43 @@ bool take_few_rows(const Graph& graph, const Group& group, Product& p, int64_t r
   return true;
 }
 
+// Bytes that a thread has on chip: words of the panels, and the sums.
+int64_t bytes_of_tile(const Product& p) {
+  constexpr int64_t kWord = 4;
+  const auto sums = static_cast<int64_t>(p.sums.size());
+  return sums * kWord * ((p.tile_rows + p.tile_columns) * p.tile_inner / p.terms + p.tile_rows * p.tile_columns);
+}
+
 // The tile that takes the fewest cycles on the thread that has most of them, and how many. Panels
 // are packed again for each tile.
-double choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes, double stored) {
-  // Cycles to pack an element (AVX-512, f32): neighbours, columns that are turned, lines, and lanes
-  // that go over several axes.
-  constexpr double kNeighbours = 0.15, kTurned = 1.3, kInLines = 1.0, kGathered = 1.5;
-  const bool gathered = p.rows_along_inner ? p.inner.size() > 1 && p.inner_lines == 0 : p.rows.size() > 1;
-  const double row = p.rows_far_apart ? kCyclesOfFar : gathered ? kGathered : kNeighbours;
+double choose_tile(const Domain& domain, Product& p, const Target& target, int64_t lanes, double stored) {
   const double batch = static_cast<double>(estimate_of(domain, p.batch)),
                inner = static_cast<double>(estimate_of(domain, p.inner));
   const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns);
   const auto sums = static_cast<double>(p.sums.size());
+  // Results that get a word's products in a cycle.
+  const auto at_once = static_cast<double>(p.tiles ? kSideOfTile * kSideOfTile : lanes);
+  const int64_t top_rows = p.tiles ? kMostOfTiles : kTileRows, top_columns = p.tiles ? kMostOfTiles : kTileColumns;
   double least = std::numeric_limits<double>::infinity();
   Product best = p;
-  for (int64_t most_columns = kTileColumns; most_columns >= std::min(kTileColumns, 2 * lanes); most_columns /= 2) {
+  bool best_fits = false;
+  for (int64_t most_columns = top_columns; most_columns >= std::min(kTileColumns, 2 * lanes); most_columns /= 2) {
     Product tried = p;
     if (!take_lines(domain, tried, most_columns, lanes)) tried.tile_columns = even_piece(columns, most_columns, lanes);
-    const double column = p.columns_far_apart     ? kCyclesOfFar
-                          : tried.lines > 0       ? kInLines
-                          : p.columns_along_inner ? kTurned
-                                                  : kNeighbours;
-    for (int64_t most_rows = kTileRows; most_rows >= std::min(kTileRows, 2 * p.block_rows); most_rows /= 2) {
+    const auto [row, column] = cycles_to_pack(domain, tried, target.l2_bytes);
+    for (int64_t most_rows = top_rows; most_rows >= std::min(kTileRows, 2 * p.block_rows); most_rows /= 2) {
       tried.tile_rows = even_piece(rows, most_rows, p.block_rows);
+      const bool fits = !p.tiles || bytes_of_tile(tried) <= target.l2_bytes / 2;
+      if (!fits && best_fits) continue;
       const double tiles = batch * ceil_ratio(static_cast<double>(rows), static_cast<double>(tried.tile_rows)) *
                            ceil_ratio(static_cast<double>(columns), static_cast<double>(tried.tile_columns));
       const auto high = static_cast<double>(tried.tile_rows),
                  wide = static_cast<double>(round_up(tried.tile_columns, lanes));
-      const double of_tile = sums * (inner / static_cast<double>(p.terms) *
-                                         (high * wide / static_cast<double>(lanes) + wide * column + high * row) +
-                                     high * wide * stored);
-      const double cycles = ceil_ratio(tiles, threads) * of_tile;
-      if (cycles < least) least = cycles, best = tried;
+      const double of_tile =
+          sums * (inner / static_cast<double>(p.terms) * (high * wide / at_once + wide * column + high * row) +
+                  high * wide * stored);
+      const double cycles = ceil_ratio(tiles, target.threads) * of_tile;
+      if (cycles < least || !best_fits) least = cycles, best = tried, best_fits = fits;
     }
   }
   p = best;
@@ -137,7 +169,12 @@ double choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes,
 // a result.
 double settle(const Graph& graph, const Group& group, const Domain& domain, const Options& options, double stored,
               Product& p) {
-  take_dot_products(graph, group, options.target, p);
+  take_dot_products(graph, group, domain, options.target, p);
+  if (p.tiles) {
+    take_tiles(domain, p);
+    take_inner_lines(domain, p);
+    return choose_tile(domain, p, options.target, p.block_columns, stored);
+  }
   // Results of a block: vectors of two registers, in as many rows as leave some for the factors.
   const int64_t lanes = 2 * natural_lanes(options.target) * 4 / (p.units ? 4 : bytes_of_sums(graph, p));
   const int64_t registers = options.target.vector_bits >= 512 ? 32 : 16, rows = estimate_of(domain, p.rows);
@@ -151,7 +188,7 @@ double settle(const Graph& graph, const Group& group, const Domain& domain, cons
       if (round_up(rows, r) * 32 < round_up(rows, p.block_rows) * 31) p.block_rows = r;
   p.tile_inner = even_piece(estimate_of(domain, p.inner), kInnerOfTile * p.terms, 16);
   take_inner_lines(domain, p);
-  return choose_tile(domain, p, options.target.threads, lanes, stored);
+  return choose_tile(domain, p, options.target, lanes, stored);
 }
 
 // With rows for columns: results are stored across their lanes, and the other factor is turned.
@@ -164,6 +201,26 @@ Product turned(Product p) {
 }
 
 }  // namespace
+
+PackingCycles cycles_to_pack(const Domain& domain, const Product& p, int64_t l2_bytes) {
+  // AVX-512, words of 4 bytes: neighbours, blocks that are turned, lines, and lanes that go over
+  // several axes; for matrix units also what comes from memory, which nothing hides.
+  constexpr double kNeighbours = 0.15, kTurned = 0.6, kInLines = 1.0, kGathered = 1.5, kFromMemory = 1;
+  const bool gathered = p.rows_along_inner ? p.inner.size() > 1 && p.inner_lines == 0 : p.rows.size() > 1;
+  const auto from_memory = [&](const std::vector<int>& own) {
+    const int64_t bytes = estimate_of(domain, own) * estimate_of(domain, p.inner) / p.terms * 4;
+    return p.tiles && bytes > l2_bytes ? kFromMemory : 0;
+  };
+  const double row = p.rows_far_apart                 ? kCyclesOfFar
+                     : gathered                       ? kGathered
+                     : p.tiles && !p.rows_along_inner ? kTurned
+                                                      : kNeighbours;
+  const double column = p.columns_far_apart     ? kCyclesOfFar
+                        : p.lines > 0           ? kInLines
+                        : p.columns_along_inner ? kTurned
+                                                : kNeighbours;
+  return {row + from_memory(p.rows), column + from_memory(p.columns)};
+}
 
 std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group,
                                        const Options& options) {
@@ -191,7 +248,9 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   if (rows < kFewestOfRows) return std::nullopt;
   s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results in registers{}",
                        rows, columns, inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns,
-                       p.units ? fmt::format(", dot products of {}", name_of(*p.units)) : "");
+                       !p.units  ? ""
+                       : p.tiles ? fmt::format(", matrix units of {}", name_of(*p.units))
+                                 : fmt::format(", dot products of {}", name_of(*p.units)));
   s.product = std::move(p);
   return s;
 }

@@ -240,32 +240,13 @@ void take_apart(const Graph& graph, const Group& group, const Target& target, Pr
   }
 }
 
-// Whether all that reads the sum are casts to integers of at most 32 bits, which wrap.
-bool keeps_low_bits(const Graph& graph, NodeId sum) {
-  const auto reads = [&](const Node& node) { return std::count(node.args.begin(), node.args.end(), sum) > 0; };
-  const auto keeps = [](const Node& node) {
-    return node.kind == NodeKind::Cast && node.wrap && is_int(node.dtype) && size_of(node.dtype) <= 4;
-  };
-  return std::count(graph.outputs.begin(), graph.outputs.end(), sum) == 0 &&
-         std::all_of(graph.nodes.begin(), graph.nodes.end(), [&](const Node& n) { return !reads(n) || keeps(n); });
-}
-
 // Takes halves for integers of 8 bits, where f32 or i32 holds their sums, or they wrap in that.
 void take_bytes(const Graph& graph, const Group& group, const Domain& domain, Product& product) {
   const auto bytes = bytes_of_factors(graph, group, product);
   if (!bytes) return;
-  const auto largest = [](DType t) -> int64_t { return t == DType::U8 ? 255 : 128; };
-  const int64_t most = largest(bytes->first) * largest(bytes->second);
-  const auto terms = count_of(domain, product.inner).constant();
-  const auto fits = [&](int64_t integers) { return terms && *terms <= integers / most; };
-  const bool all = std::all_of(product.sums.begin(), product.sums.end(), [&](const ProductSum& sum) {
-    const DType t = graph.at(sum.node).dtype;
-    return t == DType::I32 ||
-           (t == DType::I64 && (fits(std::numeric_limits<int32_t>::max()) || keeps_low_bits(graph, sum.node)));
-  });
-  if (!all) return;
+  if (!sums_fit(graph, domain, product, *bytes)) return;
   product.units = DType::F16, product.whole = true;
-  product.exact_in_f32 = fits(1 << 24);
+  product.exact_in_f32 = terms_fit(domain, product, *bytes, 1 << 24);
 }
 
 bool is_in_parts(const Product& product) {

@@ -452,7 +452,7 @@ void turns(DType dtype, const std::function<std::shared_ptr<runtime::Module>(con
   const Access source{true, from, {r, i}};
   m.phase({grid(1, {kernel::alloc(from), kernel::alloc(to),
                     serial("r"_loop, kSide, {vector("i1"_loop, kSide, {m.build.store(source, m.load(x, {r, i}))})}),
-                    kernel::Turn{to, from},
+                    kernel::Turn{{true, to, {0, 0}}, {true, from, {0, 0}}, kSide, kSide},
                     serial("q"_loop, kSide,
                            {vector("i2"_loop, kSide,
                                    {m.build.store(m.at(out, {sym("q"_loop), sym("i2"_loop)}),

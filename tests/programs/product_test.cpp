@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -181,9 +182,25 @@ bool has_operation(const std::string& program, const std::string& name) {
   return kernel::print(compiled(program).kernels()[0]).find(name) != std::string::npos;
 }
 
+// Runs tests on the device, and on it without matrix units, if it is a CPU that has some.
+class WithAndWithoutTiles : public ::testing::TestWithParam<bool> {
+ protected:
+  void SetUp() override {
+    if (!GetParam() && !machine_.facts.tiles) GTEST_SKIP() << "it has no matrix units";
+    machine_.facts.tiles = GetParam() && machine_.facts.tiles;
+    on_.emplace(machine_);
+  }
+  static bool has_tiles() { return !device().is_gpu && device().facts.tiles; }
+
+ private:
+  Machine machine_ = device();
+  std::optional<RunOn> on_;
+};
+INSTANTIATE_TEST_SUITE_P(Product, WithAndWithoutTiles, ::testing::Bool());
+
 // Pairs of bf16: ends of words and of parts, factors of every order, sizes that are known only when
 // it is called.
-TEST(Product, DotProductsOfBf16) {
+TEST_P(WithAndWithoutTiles, DotProductsOfBf16) {
   NEEDS_LLVM();
   const DType t = DType::BF16;
   const std::string inputs =
@@ -191,8 +208,8 @@ TEST(Product, DotProductsOfBf16) {
   for (const char* last :
        {"a @ b", "at.T @ bt.T", "relu(linear(a, bt, c))", "f32(-a) @ f32(b)", "sigmoid(a @ b) * (a @ bt.T)"}) {
     const std::string program = inputs + "return " + last + "\n";
-    if (device().facts.dot_bf16 && !device().is_gpu) {
-      EXPECT_TRUE(has_operation(program, "dot_bf16")) << last;
+    if ((device().facts.dot_bf16 || has_tiles()) && !device().is_gpu) {
+      EXPECT_TRUE(has_operation(program, has_tiles() ? "tiles from" : "dot_bf16")) << last;
     }
     for (const int64_t k : {1, 17, 40, 513, 1025}) {
       const Tensor a = noise(t, {13, k}, 1), b = noise(t, {k, 35}, 2), at = noise(t, {k, 13}, 3),
@@ -281,7 +298,7 @@ TEST(Product, FactorsThatAreNotRounded) {
 }
 
 // Bytes by bytes: all signs, the ends of their ranges, and sums beyond 16 bits.
-TEST(Product, DotProductsOfBytes) {
+TEST_P(WithAndWithoutTiles, DotProductsOfBytes) {
   NEEDS_LLVM();
   const auto ends = [](DType t, const Dims& dims) {
     Tensor x = Tensor::empty(t, dims);
@@ -291,16 +308,43 @@ TEST(Product, DotProductsOfBytes) {
   };
   for (const auto& [rows, columns] :
        {std::pair{DType::I8, DType::I8}, {DType::U8, DType::I8}, {DType::I8, DType::U8}, {DType::U8, DType::U8}})
-    for (const char* last : {"i32(a) @ i32(b)", "linear(i32(a), i32(b.T.reshape(N, K)))", "i64(a) @ i64(b)"}) {
+    for (const std::string last : {"i32(a) @ i32(b)", "linear(i32(a), i32(b.T.reshape(N, K)))", "i64(a) @ i64(b)"}) {
       const std::string program =
           fmt::format("input a: {}[M, K]\ninput b: {}[K, N]\nreturn {}\n", name_of(rows), name_of(columns), last);
       const bool dots = device().facts.dot_bytes && !device().is_gpu && is_signed_int(std::min(rows, columns));
-      if (dots) {
-        EXPECT_TRUE(has_operation(program, "dot_bytes")) << program;
+      const bool tiles = has_tiles() && !last.starts_with("i64");  // which hold sums in 32 bits
+      if (dots || tiles) {
+        EXPECT_TRUE(has_operation(program, tiles ? "tiles from" : "dot_bytes")) << program;
       }
       for (const int64_t k : {3, 40, 1026})
         EXPECT_TRUE(right(program, {ends(rows, {13, k}), ends(columns, {k, 35})})) << program << k;
     }
+}
+
+// Blocks of tiles that stand upright, lie, or are square; what goes over; several parts; lines of
+// pixels; sums that share a factor; nan and infinity beside zeros that fill tiles.
+TEST_P(WithAndWithoutTiles, BlocksOfTiles) {
+  NEEDS_LLVM();
+  const DType t = DType::BF16;
+  for (const auto& [m, k, n] :
+       {std::tuple<int64_t, int64_t, int64_t>{70, 31, 16}, {16, 31, 70}, {33, 33, 33}, {64, 64, 64}, {300, 1100, 40}}) {
+    Tensor a = noise(t, {m, k}, 1);
+    const Tensor b = noise(t, {k, n}, 2), c = noise(t, {k, n}, 3);
+    static_cast<uint16_t*>(a.data)[k - 1] = 0x7fc0;      // nan
+    static_cast<uint16_t*>(a.data)[2 * k - 1] = 0xff80;  // -inf
+    static_cast<uint16_t*>(a.data)[2 * k] = 0x0001;      // subnormal
+    for (const char* last : {"f32(a @ b)", "sigmoid(a @ b) * (a @ c)", "(a @ b).T"})
+      EXPECT_TRUE(right(fmt::format("input a: bf16[{0}, {1}]\ninput b: bf16[{1}, {2}]\ninput c: bf16[{1}, {2}]\n"
+                                    "return {3}\n",
+                                    m, k, n, last),
+                        {a, b, c}))
+          << last << m << " " << k << " " << n;
+  }
+  const Tensor x = noise(t, {2, 5, 13, 19}, 1), w = noise(t, {40, 5, 3, 3}, 2);
+  for (const char* last : {"conv(x, w)", "conv(x, w, padding=1, stride=2)", "relu(conv(transpose(x, 0, 1, 3, 2), w))"})
+    EXPECT_TRUE(
+        right(std::string("input x: bf16[2, 5, 13, 19]\ninput w: bf16[40, 5, 3, 3]\nreturn ") + last + "\n", {x, w}))
+        << last;
 }
 
 std::string example(const std::string& name) {
