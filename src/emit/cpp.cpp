@@ -378,33 +378,6 @@ void PhasePrinter::combine(const Combine& s) {
   close();
 }
 
-// The element of a block that is `down` rows and `across` columns after its first.
-std::string PhasePrinter::block_element(const kernel::Access& a, const char* down, const char* across) {
-  const std::vector<IntExpr>& dims = kernel_.buffers[static_cast<size_t>(a.array)].dims;
-  return fmt::format("b{}[{} + {} * ({}) + {}]", a.array, integer(flat_offset(kernel_, a)), down, integer(dims.back()),
-                     across);
-}
-
-void PhasePrinter::turn(const kernel::Turn& s) {
-  line("for (int64_t r = 0; r < {}; ++r)", integer(s.rows));
-  line("  for (int64_t c = 0; c < {}; ++c) {} = {};", integer(s.columns), block_element(s.into, "c", "r"),
-       block_element(s.from, "r", "c"));
-}
-
-void PhasePrinter::tile_product(const kernel::TileProduct& s) {
-  const std::string dot = s.rows_type == DType::BF16
-                              ? "dot_bf16"
-                              : fmt::format("dot_bytes<{}, {}>", type_of(s.rows_type), type_of(s.columns_type));
-  const std::string sum = block_element(s.into, "r", "c");
-  line("for (int r = 0; r < {}; ++r)", 16 * s.down);
-  line("  for (int c = 0; c < {}; ++c) {{", 16 * s.across);
-  line("    {} total = {};", type_of(kernel_.dtype_of(s.into)), s.first ? "0" : sum);
-  line("    for (int64_t w = 0; w < {}; ++w) total = {}(total, {}, {});", integer(s.words), dot,
-       block_element(s.rows, "r", "w"), block_element(s.columns, "w", "c"));
-  line("    {} = total;", sum);
-  line("  }}");
-}
-
 // ---- expressions
 
 // Depth first with a stack of its own: chains of thousands of operations are ordinary. What is long

@@ -168,10 +168,17 @@ inline T square_root(T x) {
   return std::sqrt(x);
 }
 
-// Two bf16 in each word.
+// Two bf16 in each word, of which subnormal ones are 0.
+inline float low_bf16(uint32_t word) { return float_of((word & 0x7f80u ? word : word & 0x8000u) << 16); }
+inline float high_bf16(uint32_t word) {
+  return float_of(word & 0x7f800000u ? word & 0xffff0000u : word & 0x80000000u);
+}
 inline float dot_bf16(float total, uint32_t a, uint32_t b) {
-  return std::fma(float_of(a & 0xffff0000u), float_of(b & 0xffff0000u),
-                  std::fma(float_of(a << 16), float_of(b << 16), total));
+  return std::fma(high_bf16(a), high_bf16(b), std::fma(low_bf16(a), low_bf16(b), total));
+}
+inline void add_bf16(float& low, float& high, uint32_t a, uint32_t b) {
+  low = std::fma(low_bf16(a), low_bf16(b), low);
+  high = std::fma(high_bf16(a), high_bf16(b), high);
 }
 // Four bytes in each word.
 template <class A = uint8_t, class B = int8_t>

@@ -318,8 +318,9 @@ struct Turn {
 // To the element at [r, c] after `into`, of the 16 * down rows and 16 * across columns from there
 // on, is added the sum, over the words w and the terms of a word, of the products of the terms at
 // [r, w] after `rows` and at [w, c] after `columns`: bf16 to an f32, bytes to an i32, which wraps.
-// Products of bf16 are added one after the other, subnormal numbers count as 0. All three are
-// scratch; the indices that are moved are the last two.
+// Words of bf16 are added up 16 at a time from 0, the first terms and the second ones each by fmas
+// in order, then both, then to what is there; subnormal numbers count as 0. All three are scratch;
+// the indices that are moved are the last two.
 struct TileProduct {
   Access into, rows, columns;
   IntExpr words;                  // a multiple of 16, above 0

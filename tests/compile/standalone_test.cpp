@@ -72,6 +72,10 @@ std::vector<Row> rows() {
        "input x: f32[7, 320]\ninput p: u8[20, 160]\ninput s: f32[20, 5]\n"
        "w = f32(stack((p & 15, p >> 4), axis=-1).reshape(20, 5, 64)) * s[..., None]\nreturn x @ w.reshape(20, 320).T",
        {{}}},
+      {"small_factors",
+       "input x: bf16[37, 301]\ninput w: bf16[301, 50]\ninput p: i8[20, 70]\ninput q: u8[33, 70]\n"
+       "return f32(x) @ f32(w), linear(i32(p), i32(q))",
+       {{}}},
   };
 }
 
