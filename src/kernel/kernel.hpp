@@ -327,7 +327,6 @@ struct TileProduct {
   DType rows_type, columns_type;  // of the terms: BF16, or each of I8 and U8
   int down = 2, across = 2;       // down * across <= 4, in tiles of 16 x 16
   bool first = false;             // what is there counts as 0
-  int terms() const { return 4 / size_of(rows_type); }
 };
 // Steps on the sums of a tile (Kernel::fragments). Weigh, of each row of a fragment that has
 // weights: its maximum m becomes that of m and the scores `by`; these become exp(score - m); the

@@ -7,6 +7,8 @@
 namespace smelt::kernel {
 
 static const Symbol kWord = Symbol::loop("w"), kBlock = Symbol::loop("ib");
+static constexpr int64_t kSquare = 16;  // the side of what Turn turns
+static_assert(kSquare == schedule::kSideOfTile, "panels have whole squares, and whole tiles");
 
 ProductLowering::Panels ProductLowering::add_panels() {
   const schedule::Product& p = product();
@@ -40,12 +42,11 @@ ProductLowering::Panels ProductLowering::add_panels() {
 // Words of the inner axes that a panel has: matrix units take whole tiles, and blocks are turned in
 // whole squares.
 int64_t ProductLowering::words_of_part() const {
-  constexpr int64_t kWhole = 16;
   const schedule::Product& p = product();
-  return ((p.tile_inner + p.terms - 1) / p.terms + kWhole - 1) / kWhole * kWhole;
+  return ((p.tile_inner + p.terms - 1) / p.terms + kSquare - 1) / kSquare * kSquare;
 }
 
-// Those of a part, and how many of them are beyond the inner axes: both factors have zeros there.
+// The words of a part that are multiplied. Both factors have zeros in those beyond the inner axes.
 IntExpr ProductLowering::whole_words(const Piece& inner) const {
   const IntExpr words = ceildiv(inner.length, product().terms);
   return product().tiles ? ceildiv(words, schedule::kSideOfTile) * schedule::kSideOfTile : words;
@@ -223,7 +224,7 @@ std::vector<Stmt> ProductLowering::stage_columns(const Panel& panel, const Tile&
 
 // Whether neighbours in memory are not those that a panel has next to each other.
 void ProductLowering::add_turned(Panel& panel) {
-  constexpr int64_t kSquare = 16, kApart = 16;
+  constexpr int64_t kApart = 16;
   const schedule::Product& p = product();
   const bool turns = panel.of_rows ? p.tiles && !p.rows_along_inner && p.rows.size() == 1
                                    : p.columns_along_inner && !p.few_rows && p.lines == 0;
@@ -237,7 +238,6 @@ void ProductLowering::add_turned(Panel& panel) {
 // Block by block: copied as it lies, then turned by squares of registers, as stores that go across
 // would take a cycle each.
 std::vector<Stmt> ProductLowering::pack_turned(const Panel& panel, const Tile& tile, const Piece& inner) {
-  constexpr int64_t kSquare = 16;
   const schedule::Product& p = product();
   const bool of_rows = panel.of_rows;
   const Symbol blocks = of_rows ? kBlock : kColumnVector;
