@@ -85,7 +85,7 @@ package: ## a .deb of the library, its headers and the command line, in build/re
 
 wheel: ## a wheel of the Python package for this machine's kind, in build/wheels
 	@bash scripts/setup.sh test
-	@bash scripts/wheel.sh build/python/bin/python
+	@bash scripts/wheel.sh $(or $(PYTHON),build/python/bin/python)
 
 docs: ## the reference of the C++ library in build/docs/html, by Doxygen; fails when something public is not described
 	@bash scripts/setup.sh docs

@@ -255,7 +255,7 @@ class SMELT_API Array : public Methods<Array> {
   requires(sizeof...(I) > 0) double operator()(I... index) const { return number_at({static_cast<int64_t>(index)...}); }
   /// The address of the element of index 0, on whatever device.
   const void* data() const;
-  /// A row-major copy in host memory.
+  /// A row-major copy on the same device.
   Array copy() const;
   /// The data on this device; the array itself when it is there.
   Array to(const Device& device) const;

@@ -31,7 +31,8 @@ struct CustomGradient {
   std::vector<Array> cotangents;
 };
 
-/// An operation whose code you write: `cpu`, `cuda`, or both, for the devices on which it runs.
+/// An operation whose code you write: `cpu`, `cuda`, or both, for the devices on which it runs;
+/// `cpu` with `on_host` runs wherever its arrays are.
 struct CustomOperation {
   std::string name;  ///< letters, digits and _
   /// The type of its result for these inputs; without it, that of the first input.
@@ -42,7 +43,10 @@ struct CustomOperation {
   /// unchanged. Evaluations in several threads may call it concurrently.
   Callable<void(const CustomCall&)> cpu = {};
   std::optional<CudaKernel> cuda = {};  ///< for NVIDIA GPUs
-  bool pure = false;                    ///< true: equal calls on equal inputs run once
+  /// true: on a GPU for which it has no kernel, inputs are copied to the host, `cpu` runs there,
+  /// and its outputs are copied back. Such a call waits for the GPU.
+  bool on_host = false;
+  bool pure = false;  ///< true: equal calls on equal inputs run once
   /// Its gradient: for each input the product of the cotangents with the derivative by it, of the
   /// shape of the input, or Array() where there is none. A formula over its argument; it may call
   /// other custom operations, and is called when a gradient is built. Without it a gradient through

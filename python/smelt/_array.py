@@ -222,7 +222,7 @@ class Array(Methods):
         if device != "cpu" and not device.startswith("cuda"):
             raise ValueError(f"to_device: no device {device!r}; 'cpu', 'cuda' and 'cuda:1' are")
         _smelt.eval([self])
-        return self.to_device_named(device)
+        return self if self.device == device.removesuffix(":0") else self.to_device_named(device)
 
     # ---- reading
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from _thread import allocate_lock
 from _weakref import ref
 TYPE_CHECKING = False  # of typing, which takes longer to import than this package
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class _Entry:
         self.changed = False
         function, convention = owner.function, owner._convention
         self._owner = ref(owner)
+        self._lock = owner._lock
         self.function = _smelt.make_function(
             lambda arrays: self._trace(function, convention, structure, static, arrays),
             owner.__name__, names, len(names), owner._threads, owner._tune, owner._fixed_axes(names),
@@ -128,20 +130,22 @@ class _Entry:
             raise UserError(f"the function returns what is no array: {e}\nhelp: return arrays, or containers of them") from None
         if not results:
             raise UserError("the function returns no array\nhelp: return at least one")
-        self.trees[tuple((a.dtype, a.ndim) for a in arrays)] = tree
-        self.tree = tree if len(set(self.trees.values())) == 1 else None
-        self.changed = True
-        owner = self._owner()
-        if owner is not None:
-            owner._use(None, 0, _SLOW)  # until the call is over and has seen what changed
+        with self._lock:
+            self.trees[tuple((a.dtype, a.ndim) for a in arrays)] = tree
+            self.tree = tree if len(set(self.trees.values())) == 1 else None
+            self.changed = True
+            owner = self._owner()
+            if owner is not None:
+                owner._use(None, 0, _SLOW)  # until the call is over and has seen what changed
         for leaf in results:
             if _tree.is_foreign_array(leaf) and not isinstance(leaf, _smelt.Array):
                 raise UserError(captured(leaf))
         return [_smelt.call("full", (), leaf) if _is_number(leaf) else leaf for leaf in results]
 
     def tree_of(self, leaves: list[Any]) -> Any:
-        if self.tree is not None:
-            return self.tree
+        tree = self.tree  # once: another thread may trace the function for other types
+        if tree is not None:
+            return tree
         arrays = [_smelt.to_array(leaf) for leaf in leaves]
         return self.trees[tuple((a.dtype, a.ndim) for a in arrays)]
 
@@ -216,6 +220,7 @@ class Jit(_Dispatcher[R]):
                 raise UserError(f"jit: {self.__name__}() has no parameter {name!r}\nhelp: it has {', '.join(parameters)}")
         if "out" in parameters:
             raise UserError(f"jit: the parameter 'out' of {self.__name__}() has another meaning: where results go\nhelp: rename it")
+        self._lock = allocate_lock()  # of what it knows of its results
         self._entries: dict[Any, _Entry] = {}
         self._plain: Optional[_Entry] = None  # the one of calls that take the short path
         self._warned = False
@@ -269,7 +274,7 @@ class Jit(_Dispatcher[R]):
                     ) from None
             raise
         if entry is None:
-            entry = self._entries[key] = _Entry(self, structure, static)
+            entry = self._entries.setdefault(key, _Entry(self, structure, static))
             self._warn(lambda: self._reason_for_key(key))
         return entry
 
@@ -313,24 +318,25 @@ class Jit(_Dispatcher[R]):
         entry = self._plain
         assert entry is not None
         tree = entry.tree_of(leaves)
-        structure, static = next(key for key, value in self._entries.items() if value is entry)
+        structure, static = next(key for key, value in list(self._entries.items()) if value is entry)
         self._traced(entry, structure, dict(static))
         return _tree.unflatten(tree, iter(results))
 
     def _traced(self, entry: _Entry, structure: Any, static: dict[str, Any]) -> None:
-        entry.changed = False
         plain = not static and all(tree == _tree.LEAF for _, tree in structure)
         plain = plain and all(
             kind in ("POSITIONAL_ONLY", "POSITIONAL_OR_KEYWORD") for _, kind in self._convention
         )
-        if plain and len(structure) == len(self._convention):
-            shape = _SLOW
-            if entry.tree == _tree.LEAF:
-                shape = _ONE
-            elif isinstance(entry.tree, tuple) and entry.tree[0] is tuple and all(t == _tree.LEAF for t in entry.tree[1]):
-                shape = _TUPLE
-            self._plain = entry
-            self._use(entry.function, len(structure), shape)
+        with self._lock:
+            entry.changed = False
+            if plain and len(structure) == len(self._convention):
+                shape = _SLOW
+                if entry.tree == _tree.LEAF:
+                    shape = _ONE
+                elif isinstance(entry.tree, tuple) and entry.tree[0] is tuple and all(t == _tree.LEAF for t in entry.tree[1]):
+                    shape = _TUPLE
+                self._plain = entry
+                self._use(entry.function, len(structure), shape)
         self._warn(lambda: entry.function.specializations()[-1]["reason"])
 
     def _kind(self, first: Any) -> int:
@@ -373,7 +379,7 @@ class Jit(_Dispatcher[R]):
         )
 
     def _reason_for_key(self, key: Any) -> str:
-        keys = [known for known in self._entries if known != key]
+        keys = [known for known in list(self._entries) if known != key]
         if not keys:
             return "the first call"
         structure, static = keys[-1]
@@ -387,11 +393,11 @@ class Jit(_Dispatcher[R]):
 
     def compile_count(self) -> int:
         """How often it was traced and compiled."""
-        return sum(entry.function.compile_count for entry in self._entries.values())
+        return sum(entry.function.compile_count for entry in list(self._entries.values()))
 
     def specializations(self) -> list[dict[str, Any]]:
         """What was compiled, for which types, and why."""
-        return [row for entry in self._entries.values() for row in entry.function.specializations()]
+        return [row for entry in list(self._entries.values()) for row in entry.function.specializations()]
 
     # ---- what it says
 
@@ -419,7 +425,7 @@ class Jit(_Dispatcher[R]):
             return self.lower(*args, **kwargs).explain()
         if not self._entries:
             raise UserError("explain(): nothing is compiled yet\nhelp: call the function first, or explain(arguments)")
-        return next(reversed(self._entries.values())).function.explain_last()
+        return list(self._entries.values())[-1].function.explain_last()
 
     def source(self, *args: Any, target: str = "cpp", name: str = "smelt_program", **kwargs: Any) -> str:
         """A source file with the program of a call with these arguments, which needs no smelt."""
@@ -429,7 +435,7 @@ class Jit(_Dispatcher[R]):
         """Raises UserError, with every decision against fusion and its reason, unless each program has so many kernels."""
         if not self._entries:
             raise UserError(f"expect_kernels({count}): nothing is compiled yet\nhelp: call the function first")
-        for entry in self._entries.values():
+        for entry in list(self._entries.values()):
             entry.function.expect_kernels(count)
 
     def save(self, path: Any, targets: Sequence[str] = ()) -> None:
@@ -467,16 +473,18 @@ class Jit(_Dispatcher[R]):
 
 _MOST_RECEIVED = 256
 _received_by_token: dict[str, Jit[Any]] = {}  # the latest ones
+_received_lock = allocate_lock()
 
 
 def _received(token: str, *arguments: Any) -> Jit[Any]:
     """The function that was pickled; the same for each of its copies, so that it is traced once in each process."""
-    found = _received_by_token.pop(token, None) or Jit(*arguments)
-    found._token = token
-    _received_by_token[token] = found
-    if len(_received_by_token) > _MOST_RECEIVED:
-        _received_by_token.pop(next(iter(_received_by_token)), None)
-    return found
+    with _received_lock:
+        found = _received_by_token.pop(token, None) or Jit(*arguments)
+        found._token = token
+        _received_by_token[token] = found
+        if len(_received_by_token) > _MOST_RECEIVED:
+            _received_by_token.pop(next(iter(_received_by_token)), None)
+        return found
 
 
 def _find(module: str, name: str) -> Any:

@@ -56,40 +56,47 @@ def _device(x: Array, device: Optional[str]) -> Array:
     return x if device is None or device == "cpu" else x.to_device(device)
 
 
+def _device_like(x: Array, device: Optional[str]) -> Optional[str]:
+    return x.device if device is None and not _smelt.tracing() else device
+
+
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Optional[str] = None) -> Array:
     """An array of one value."""
     if isinstance(fill_value, float) and dtype is None:
         dtype = _smelt.float32
     if not _smelt.tracing() and isinstance(fill_value, (bool, int, float)):
         # The value is data, so that another one needs no other program.
-        one = asarray(fill_value, dtype=dtype)
-        return _device(_call("broadcast_to", one, shape), device)
+        return _call("broadcast_to", _device(asarray(fill_value, dtype=dtype), device), shape)
     return _device(_call("full", shape, fill_value, None if dtype is None else _smelt.dtype(dtype)), device)
 
 
 def zeros(shape: Any, *, dtype: Any = None, device: Optional[str] = None) -> Array:
     """Zeros."""
-    return _device(_call("zeros", shape, _smelt.dtype(dtype or _smelt.float32)), device)
+    if device is not None and device != "cpu":
+        return full(shape, 0, dtype=dtype or _smelt.float32, device=device)
+    return _call("zeros", shape, _smelt.dtype(dtype or _smelt.float32))
 
 
 def ones(shape: Any, *, dtype: Any = None, device: Optional[str] = None) -> Array:
     """Ones."""
-    return _device(_call("ones", shape, _smelt.dtype(dtype or _smelt.float32)), device)
+    if device is not None and device != "cpu":
+        return full(shape, 1, dtype=dtype or _smelt.float32, device=device)
+    return _call("ones", shape, _smelt.dtype(dtype or _smelt.float32))
 
 
 def full_like(x: Array, /, fill_value: Any, *, dtype: Any = None, device: Optional[str] = None) -> Array:
     """One value in the shape of x."""
-    return full(x.shape, fill_value, dtype=dtype or x.dtype, device=device)
+    return full(x.shape, fill_value, dtype=dtype or x.dtype, device=_device_like(x, device))
 
 
 def zeros_like(x: Array, /, *, dtype: Any = None, device: Optional[str] = None) -> Array:
     """Zeros in the shape of x."""
-    return zeros(x.shape, dtype=dtype or x.dtype, device=device)
+    return zeros(x.shape, dtype=dtype or x.dtype, device=_device_like(x, device))
 
 
 def ones_like(x: Array, /, *, dtype: Any = None, device: Optional[str] = None) -> Array:
     """Ones in the shape of x."""
-    return ones(x.shape, dtype=dtype or x.dtype, device=device)
+    return ones(x.shape, dtype=dtype or x.dtype, device=_device_like(x, device))
 
 
 def empty_like(x: Array, /, *, dtype: Any = None, device: Optional[str] = None) -> Array:

@@ -12,12 +12,14 @@
 #include "binding.hpp"
 #include "smelt/dlpack.hpp"
 
+#ifdef Py_LIMITED_API
 // In every CPython, but in the limited API only since 3.11.
 extern "C" {
 int PyObject_GetBuffer(PyObject* object, void* view, int flags);
 void PyBuffer_Release(void* view);
 int PyObject_CheckBuffer(PyObject* object);
 }
+#endif
 
 namespace smelt::python {
 

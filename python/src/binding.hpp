@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -33,6 +34,24 @@ const Array* find_array(nb::handle object);  // null: it is something else
 Array to_array(nb::handle object);
 // What `object` is as an array, without a number's weakness; nothing when it is no array.
 std::optional<Array> foreign_array(nb::handle object);
+// An object of Python that is looked up once, and lives as long as the process. Threads that look
+// it up at the same time find the same one: no lock is held while Python runs, which may wait for
+// them.
+class Once {
+ public:
+  template <class Find>
+  PyObject* get(Find find) {
+    PyObject* found = object_.load(std::memory_order_acquire);
+    if (found) return found;
+    found = nb::object(find()).release().ptr();
+    object_.store(found, std::memory_order_release);
+    return found;
+  }
+
+ private:
+  std::atomic<PyObject*> object_{nullptr};
+};
+
 // Names as the C++ library wants them: of static storage.
 const char* interned(const std::string& text);
 
@@ -68,6 +87,7 @@ class Buffer {
   DType dtype() const { return dtype_; }
 
  private:
+#ifdef Py_LIMITED_API
   // Py_buffer, which the limited API of Python 3.10 lacks.
   struct View {
     void* buf;
@@ -78,6 +98,9 @@ class Buffer {
     Py_ssize_t *shape, *strides, *suboffsets;
     void* internal;
   };
+#else
+  using View = Py_buffer;
+#endif
   View view_{};
   DType dtype_{};
   bool open_ = false;

@@ -16,14 +16,12 @@ using detail::Argument;
 // file: not set.
 thread_local Where place = Where::here("", 0);
 
+PyObject* get_frame = nullptr;
+const std::string* package = nullptr;  // its folder
+
 // The innermost frame that is not of this package.
 Where caller() {
   if (place.file()[0] != '\0') return place;
-  static PyObject* get_frame = nb::object(nb::module_::import_("sys").attr("_getframe")).release().ptr();
-  static const auto* package = new std::string([] {
-    const auto file = nb::cast<std::string>(nb::module_::import_("smelt").attr("__file__"));
-    return file.substr(0, file.rfind('/') + 1);
-  }());
   nb::object frame = nb::steal(PyObject_CallNoArgs(get_frame));
   if (!frame.ptr()) {
     PyErr_Clear();
@@ -269,6 +267,9 @@ nb::list function_table() {
 }  // namespace
 
 void bind_calls(nb::module_& m) {
+  get_frame = nb::object(nb::module_::import_("sys").attr("_getframe")).release().ptr();
+  const auto file = nb::cast<std::string>(nb::module_::import_("smelt").attr("__file__"));
+  package = new std::string(file.substr(0, file.rfind('/') + 1));
   m.def("set_place", [](const std::string& file, int line) { place = Where::here(interned(file), line); });
   m.def("call", &call);
   m.def("unary", [](const std::string& op, const Array& x) {

@@ -345,7 +345,7 @@ void decompose_all(const CustomCall& call, const Decompose& decompose) {
 Custom operation(std::string name, std::function<Shapes(int64_t rows, int64_t columns)> shapes, Decompose decompose) {
   CustomOperation o;
   o.name = name;
-  o.pure = true;
+  o.on_host = o.pure = true;
   o.outputs = [shapes](const std::vector<Array>& inputs) {
     const Array& x = inputs[0];
     std::vector<CustomType> types;

@@ -5,8 +5,8 @@
 
 #include <structmember.h>
 
+#include <atomic>
 #include <cstddef>
-#include <utility>
 
 // In every CPython, but in the limited API only since 3.12.
 extern "C" PyObject* PyVectorcall_Call(PyObject* callable, PyObject* tuple, PyObject* dict);
@@ -22,7 +22,7 @@ constexpr size_t kOffset = size_t{1} << (8 * sizeof(size_t) - 1);
 // How the results of a call become what the function returns.
 enum class Shape { Slow, One, Tuple };
 
-bool disabled = false;
+std::atomic<bool> disabled = false;
 
 struct Dispatcher {
   PyObject_HEAD VectorCall vectorcall;
@@ -30,6 +30,18 @@ struct Dispatcher {
   size_t count;        // of its arguments
   Shape shape;
 };
+
+// What a dispatcher has at a moment: other threads may change it.
+struct Target {
+  nb::object function;
+  size_t count;
+  Shape shape;
+};
+
+Target target_of(Dispatcher* self) {
+  const nb::ft_object_guard guard(reinterpret_cast<PyObject*>(self));
+  return {nb::borrow(self->function), self->count, self->shape};
+}
 
 PyObject* slow_call(PyObject* self, const char* method, PyObject* const* args, size_t count, PyObject* names) {
   const nb::object bound = nb::steal(PyObject_GetAttrString(self, method));
@@ -75,7 +87,8 @@ bool plain(PyObject* const* args, size_t count, Kind* kind) {
   return true;
 }
 
-PyObject* fast_call(Dispatcher* self, PyObject* const* args, size_t count, PyObject* names, bool* taken) {
+PyObject* fast_call(Dispatcher* self, const Target& target, PyObject* const* args, size_t count, PyObject* names,
+                    bool* taken) {
   Kind kind = Kind::Smelt;
   if (!plain(args, count, &kind)) return nullptr;
   std::vector<PyObject*> outputs;
@@ -84,21 +97,21 @@ PyObject* fast_call(Dispatcher* self, PyObject* const* args, size_t count, PyObj
     PyObject* const out = args[count];
     if (PyTuple_Size(names) != 1 || PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "out") != 0)
       return nullptr;
-    if (self->shape != Shape::One || Py_TYPE(out) != ndarray_type()) return nullptr;
+    if (target.shape != Shape::One || Py_TYPE(out) != ndarray_type()) return nullptr;
     outputs.push_back(out);
   }
   *taken = true;
-  const nb::object function = nb::borrow(self->function);
-  std::vector<nb::object> results = run(*nb::inst_ptr<FunctionObject>(function), args, count, outputs, kind);
-  // The function was traced meanwhile, and may have returned something else.
-  if (self->shape == Shape::Slow) {
+  std::vector<nb::object> results = run(*nb::inst_ptr<FunctionObject>(target.function), args, count, outputs, kind);
+  // The function may have been traced meanwhile, and have returned something else.
+  const Shape shape = target_of(self).shape;
+  if (shape == Shape::Slow) {
     nb::list list, leaves;
     for (nb::object& result : results) list.append(std::move(result));
     for (size_t i = 0; i < count; ++i) leaves.append(nb::handle(args[i]));
     PyObject* const given[] = {list.ptr(), leaves.ptr()};
     return slow_call(reinterpret_cast<PyObject*>(self), "_assemble", given, 2, nullptr);
   }
-  if (self->shape == Shape::One) return results.at(0).release().ptr();
+  if (shape == Shape::One) return results.at(0).release().ptr();
   nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(results.size())));
   for (size_t i = 0; i < results.size(); ++i)
     PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), results[i].release().ptr());
@@ -108,10 +121,12 @@ PyObject* fast_call(Dispatcher* self, PyObject* const* args, size_t count, PyObj
 PyObject* call(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
   auto* self = reinterpret_cast<Dispatcher*>(object);
   const size_t count = flags & ~kOffset;
-  if (self->function && self->shape != Shape::Slow && count == self->count && !disabled && tracing_depth() == 0) {
+  const Target target = target_of(self);
+  if (target.function.ptr() && target.shape != Shape::Slow && count == target.count &&
+      !disabled.load(std::memory_order_relaxed) && tracing_depth() == 0) {
     bool taken = false;
     try {
-      PyObject* const result = fast_call(self, args, count, names, &taken);
+      PyObject* const result = fast_call(self, target, args, count, names, &taken);
       if (taken) return result;
     } catch (...) {
       set_python_error(std::current_exception());
@@ -151,13 +166,15 @@ PyObject* use(PyObject* object, PyObject* arguments) {
     PyErr_SetString(PyExc_TypeError, "_use() takes a Function");
     return nullptr;
   }
-  PyObject* const before = self->function;
-  Py_INCREF(function);
-  self->function = function == Py_None ? nullptr : function;
-  if (function == Py_None) Py_DECREF(function);
-  self->count = static_cast<size_t>(count);
-  self->shape = static_cast<Shape>(shape);
-  Py_XDECREF(before);
+  nb::object given = function == Py_None ? nb::object() : nb::borrow(function);
+  {
+    const nb::ft_object_guard guard(object);
+    PyObject* const before = self->function;
+    self->function = given.release().ptr();
+    self->count = static_cast<size_t>(count);
+    self->shape = static_cast<Shape>(shape);
+    given = nb::steal(before);  // dropped after the guard
+  }
   Py_RETURN_NONE;
 }
 
@@ -179,7 +196,7 @@ void bind_dispatch(nb::module_& m) {
   const nb::object type = nb::steal(PyType_FromSpec(&spec));
   if (!type.ptr()) throw nb::python_error();
   m.attr("Dispatcher") = type;
-  m.def("set_disabled", [](bool off) { return std::exchange(disabled, off); });
+  m.def("set_disabled", [](bool off) { return disabled.exchange(off); });
 }
 
 }  // namespace smelt::python

@@ -29,7 +29,7 @@ inline const ExchangeApi* find_exchange(nb::handle type) {
   return api && api->tensor_from_object && api->managed_to_object && api->current_stream ? api : nullptr;
 }
 
-// The same of the type of an argument, found once for each; the GIL is held.
+// The same of the type of an argument, found once for each.
 const ExchangeApi* exchange_of_object(PyObject* object);
 
 }  // namespace smelt::python

@@ -57,14 +57,14 @@ FunctionObject make_function(nb::object trace, const std::string& name, std::vec
 }
 
 nb::handle numpy_dtype(DType dtype) {
-  static std::array<PyObject*, static_cast<size_t>(DType::F64) + 1> known{};
-  PyObject*& found = known[static_cast<size_t>(dtype)];
-  if (!found) found = nb::object(nb::module_::import_("numpy").attr("dtype")(python_name(dtype))).release().ptr();
-  return found;
+  static constinit std::array<Once, static_cast<size_t>(DType::F64) + 1> known{};
+  return known[static_cast<size_t>(dtype)].get(
+      [&] { return nb::module_::import_("numpy").attr("dtype")(python_name(dtype)); });
 }
 
 nb::object numpy_empty(DType dtype, const Dims& dims) {
-  static PyObject* empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
+  static constinit Once known;
+  PyObject* const empty = known.get([] { return nb::module_::import_("numpy").attr("empty"); });
   nb::object shape = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(dims.size())));
   for (size_t d = 0; d < dims.size(); ++d)
     PyTuple_SetItem(shape.ptr(), static_cast<Py_ssize_t>(d), PyLong_FromLongLong(dims[d]));
@@ -120,23 +120,35 @@ class Buffers {
 }  // namespace
 
 PyTypeObject* ndarray_type() {
-  static PyTypeObject* type = nullptr;
-  if (type) return type;
-  PyObject* modules = PyImport_GetModuleDict();
-  PyObject* numpy = PyDict_GetItemString(modules, "numpy");
-  if (!numpy) return nullptr;
-  PyObject* found = PyObject_GetAttrString(numpy, "ndarray");
-  if (!found) PyErr_Clear();
-  return type = reinterpret_cast<PyTypeObject*>(found);
+  static constinit Once known;
+  PyObject* const type = known.get([] {
+    PyObject* numpy = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy");
+    if (!numpy) return nb::object();
+    nb::object found = nb::steal(PyObject_GetAttrString(numpy, "ndarray"));
+    if (!found.ptr()) PyErr_Clear();
+    return found;
+  });
+  return reinterpret_cast<PyTypeObject*>(type);
 }
 
 const ExchangeApi* exchange_of_object(PyObject* object) {
-  static std::vector<std::pair<nb::object, const ExchangeApi*>> known;  // types that have one
+  // Types that have one, the latest first; of those that threads find at the same time, each is
+  // there.
+  struct Known {
+    nb::object type;
+    const ExchangeApi* api;
+    const Known* next;
+  };
+  static constinit std::atomic<const Known*> known{nullptr};
   PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  for (const auto& [of, api] : known)
-    if (of.ptr() == type) return api;
+  for (const Known* k = known.load(std::memory_order_acquire); k; k = k->next)
+    if (k->type.ptr() == type) return k->api;
   const ExchangeApi* const api = find_exchange(type);
-  if (api) known.emplace_back(nb::borrow(type), api);
+  if (api) {
+    auto* const made = new Known{nb::borrow(type), api, known.load(std::memory_order_relaxed)};
+    while (!known.compare_exchange_weak(made->next, made, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+  }
   return api;
 }
 

@@ -155,7 +155,7 @@ void order_row(const T* row, int64_t n, bool descending, int64_t* to) {
 Custom sorting(bool places, bool descending) {
   CustomOperation o;
   o.name = std::string(places ? "argsort" : "sort") + (descending ? "_descending" : "");
-  o.pure = true;
+  o.on_host = o.pure = true;
   if (places)
     o.output = [](const std::vector<Array>& inputs) {
       std::vector<Size> sizes;
@@ -181,7 +181,7 @@ Custom sorting(bool places, bool descending) {
 Custom searching(bool right) {
   CustomOperation o;
   o.name = right ? "searchsorted_right" : "searchsorted_left";
-  o.pure = true;
+  o.on_host = o.pure = true;
   o.output = [](const std::vector<Array>& inputs) { return CustomType{DType::I64, Sizes(inputs[1].extent(0))}; };
   o.cpu = [right](const CustomCall& call) {
     for_dtype(call.inputs[0].dtype, [&]<class T>(T) {
@@ -200,7 +200,7 @@ Custom searching(bool right) {
 Custom next_after() {
   CustomOperation o;
   o.name = "nextafter";
-  o.pure = true;
+  o.on_host = o.pure = true;
   o.cpu = [](const CustomCall& call) {
     for_dtype(call.inputs[0].dtype, [&]<class T>(T) {
       if constexpr (std::is_floating_point_v<T>) {

@@ -74,7 +74,7 @@ void solve_one(const T* a, const T* b, T* x, int64_t n, int64_t columns) {
 Custom solving() {
   CustomOperation o;
   o.name = "solve";
-  o.pure = true;
+  o.on_host = o.pure = true;
   o.output = [](const std::vector<Array>& inputs) {
     return CustomType{inputs[1].dtype(), Sizes(leading(inputs[1], 0))};
   };
@@ -97,7 +97,7 @@ Custom solving() {
 Custom determinants(bool logarithm) {
   CustomOperation o;
   o.name = logarithm ? "slogdet" : "det";
-  o.pure = true;
+  o.on_host = o.pure = true;
   o.output = [logarithm](const std::vector<Array>& inputs) {
     std::vector<Size> sizes = leading(inputs[0], 2);
     sizes.push_back(Size(logarithm ? 2 : 1));
@@ -129,7 +129,7 @@ Custom determinants(bool logarithm) {
 Custom cholesky() {
   CustomOperation o;
   o.name = "cholesky";
-  o.pure = true;
+  o.on_host = o.pure = true;
   o.cpu = [](const CustomCall& call) {
     for_float("cholesky", call.inputs[0].dtype, [&]<class T>(T) {
       const auto a = call.inputs[0].span<T>();

@@ -8,6 +8,8 @@
 #include <ostream>
 
 #include "api/node.hpp"
+#include "api/program.hpp"
+#include "api/specialize.hpp"
 #include "report/npy.hpp"
 #include "report/view.hpp"
 
@@ -199,7 +201,13 @@ int64_t Array::shape(Axis axis) const { return extent(axis).value(); }
 int64_t Array::size() const { return element_count(shape()); }
 std::string Array::str() const { return node_ ? describe(*node_) : "no array"; }
 Dims Array::strides() const { return data_of(*this, "strides()").tensor.strides; }
-Device Array::device() const { return evaluated() ? node_->data()->device : Device::cpu(); }
+Device Array::device() const {
+  if (!node_) return Device::cpu();
+  if (const Data* data = node_->data()) return data->device;
+  std::vector<const Data*> arrays;
+  for (const detail::NodePtr& node : detail::needed_by({*this}).data) arrays.push_back(node->data());
+  return detail::device_for(arrays, Device::cpu());
+}
 
 const void* Array::data() const {
   const detail::Data& data = data_of(*this, "data()");
@@ -255,7 +263,11 @@ double Array::number_at(const Dims& index) const {
   return number;
 }
 
-Array Array::copy() const { return array_of(contiguous_copy(host_data_of(*this, "copy()").tensor)); }
+Array Array::copy() const {
+  const Data& data = data_of(*this, "copy()");
+  return data.device.is_gpu() ? array_of(copy_on_device(detail::machine_of(data.device), data.tensor), data.device)
+                              : array_of(contiguous_copy(data.tensor));
+}
 
 Array Array::copy_for(DType dtype, const char* asked_by) const {
   const Data& data = host_data_of(*this, asked_by);

@@ -92,6 +92,7 @@ static void check(const CustomOperation& o) {
     throw UserError(fmt::format("the operation {} {}\nhelp: {}", o.name, what, help));
   };
   if (!o.cpu && !o.cuda) refuse("has no code", "give its CustomOperation a cpu function, a cuda kernel, or both");
+  if (o.on_host && !o.cpu) refuse("is to run on the host, and has no cpu function", "give its CustomOperation one");
   if (o.output && o.outputs) refuse("has both output and outputs", "give output for one result, outputs for several");
   const std::string_view whole = "it has a source, the name of its function, and a launch function";
   if (o.cuda && o.cuda->source.empty()) refuse("has a cuda kernel without a source", whole);
@@ -110,7 +111,7 @@ Custom::Custom(CustomOperation o) {
           return detail::apply_rule(name, gradient, b, nodes...);
         }});
   auto code = std::make_shared<const CustomCode>(
-      CustomCode{o.name, std::move(o.cpu), std::move(o.cuda), o.pure, std::move(rule)});
+      CustomCode{o.name, std::move(o.cpu), std::move(o.cuda), o.on_host, o.pure, std::move(rule)});
   state_ = std::make_shared<const detail::CustomState>(detail::CustomState{std::move(o), std::move(code)});
 }
 

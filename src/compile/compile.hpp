@@ -271,7 +271,8 @@ void note_use(const Tensor& tensor, runtime::StreamHandle stream);
 // Its users are unknown: it is freed after all work of the device.
 void note_escape(const Tensor& tensor);
 Tensor to_device(const Machine& device, const TensorView& host);
-Tensor to_host(const Machine& device, const TensorView& on_device);  // row-major; waits for smelt's own stream
+Tensor to_host(const Machine& device, const TensorView& on_device);     // row-major; waits for smelt's own stream
+Tensor copy_on_device(const Machine& device, const Tensor& on_device);  // row-major
 
 // Whether a stage to dump is "passes" or an "after:NAME" of a pass that exists.
 bool is_stage_of_kernels(std::string_view stage);

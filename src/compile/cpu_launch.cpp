@@ -86,7 +86,7 @@ Addresses find_addresses(const Launch& launch, const Arena& arena, char* memory,
 void launch_on_cpu(const Executable::State& state, const Launch& launch, const Prepared::Launch& prepared,
                    Addresses& addresses, char* scratch) {
   if (launch.custom)
-    run_custom(state, *launch.custom, prepared.dims, addresses[0].data());
+    run_custom(state.threads, *launch.custom, prepared.dims, addresses[0].data());
   else if (launch.parts.empty())
     launch_kernel(state, launch, prepared, addresses[0].data(), scratch);
   else

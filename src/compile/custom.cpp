@@ -30,22 +30,27 @@ bool writes_nothing(const CustomCall& call) {
   return std::all_of(call.outputs.begin(), call.outputs.end(), [](const CustomOutput& o) { return o.count() == 0; });
 }
 
+// On a GPU: whether the function for the CPU serves it.
+bool runs_on_host(const CustomCode& code, const Machine& device) {
+  return code.on_host && (device.opencl || !code.cuda);
+}
+
 }  // namespace
 
 void check_custom(const Graph& graph, const Machine& device) {
   for (const Node& node : graph.nodes) {
     if (node.kind != NodeKind::Custom) continue;
     const CustomCode& code = *node.custom->code;
+    if (device.is_gpu && runs_on_host(code, device)) continue;
     if (device.opencl)
       throw UserError(
           fmt::format("the operation {} is your own code, which cannot run on an OpenCL device\n"
-                      "help: evaluate its inputs, and take them to the host with to(Device::cpu())",
+                      "help: set on_host in its CustomOperation: its cpu function then runs on copies of its arrays",
                       code.name));
     if (device.is_gpu && !code.cuda)
       throw UserError(
           fmt::format("the operation {} is a C++ function, which cannot run on a GPU\nhelp: give its CustomOperation a "
-                      "cuda kernel too, or evaluate its inputs, take them to the host with to(Device::cpu()), and its "
-                      "result back",
+                      "cuda kernel too, or set on_host: the function then runs on copies of its arrays",
                       code.name));
     if (!device.is_gpu && !code.cpu)
       throw UserError(fmt::format(
@@ -57,6 +62,11 @@ void check_custom(const Graph& graph, const Machine& device) {
 
 bool is_custom(const Executable::State& state, size_t group) {
   return state.plan.groups[group].strategy() == plan::Strategy::Custom;
+}
+
+std::string custom_source(const Executable::State& state, size_t group) {
+  const std::optional<CudaKernel>& cuda = node_of(state, group).custom->code->cuda;
+  return cuda ? cuda->source : "";
 }
 
 kernel::Kernel custom_kernel(const Graph& graph, const plan::FusionGroup& group, const std::string& name) {
@@ -86,7 +96,7 @@ std::shared_ptr<const CustomLaunch> load_custom(const Executable::State& state, 
   made->inputs = node.args.size();
   for (const NodeId id : node.args) made->dtypes.push_back(state.graph.at(id).dtype);
   for (const CustomUse::Result& result : node.custom->results) made->dtypes.push_back(result.dtype);
-  if (!state.device.is_gpu) return made;
+  if (!state.device.is_gpu || runs_on_host(*made->code, state.device)) return made;
   for (const Launch& launch : state.launches)
     if (launch.custom && launch.custom->code == made->code) {
       made->gpu = launch.custom->gpu;
@@ -154,14 +164,28 @@ class AlignedCall {
   std::vector<void*> targets_;
 };
 
-void run_custom(const Executable::State& state, const CustomLaunch& launch, const std::vector<Dims>& dims,
-                void* const* arrays) {
+void run_custom(int threads, const CustomLaunch& launch, const std::vector<Dims>& dims, void* const* arrays) {
   CustomCall call = call_of(
-      launch, dims, [&](size_t i) { return arrays[i]; }, state.threads);
+      launch, dims, [&](size_t i) { return arrays[i]; }, threads);
   if (writes_nothing(call)) return;
   const AlignedCall aligned(call);
   launch.code->cpu(call);
   aligned.finish();
+}
+
+// Reads what was computed before it in the stream, and returns when its results are on their way.
+static void run_on_copies(const Machine& device, const CustomLaunch& launch, const std::vector<Dims>& dims,
+                          const std::vector<uint64_t>& addresses, runtime::StreamHandle stream) {
+  std::vector<Tensor> copies;
+  std::vector<void*> arrays;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    arrays.push_back(copies.emplace_back(Tensor::empty(launch.dtypes[i], dims[i])).data);
+    if (i < launch.inputs && copies[i].count() > 0)
+      device.gpu->download(arrays[i], addresses[i], copies[i].bytes(), stream);
+  }
+  run_custom(device.facts.threads, launch, dims, arrays.data());
+  for (size_t i = launch.inputs; i < dims.size(); ++i)
+    if (copies[i].count() > 0) device.gpu->upload(addresses[i], arrays[i], copies[i].bytes(), stream);
 }
 
 // How a CUDA launch would fail, in words.
@@ -189,6 +213,13 @@ std::optional<GpuStep> custom_step(const Machine& device, const CustomLaunch& la
   const CustomCall call = call_of(
       launch, dims, [&](size_t i) { return reinterpret_cast<void*>(addresses[i]); }, device.facts.threads);
   if (writes_nothing(call)) return std::nullopt;
+  GpuStep step;
+  if (runs_on_host(*launch.code, device)) {
+    step.on_host = [&device, &launch, dims, addresses](runtime::StreamHandle stream) {
+      run_on_copies(device, launch, dims, addresses, stream);
+    };
+    return step;
+  }
   const CudaLaunch asked = launch.code->cuda->launch(call);
   check_launch(launch, asked);
   if (asked.grid[0] == 0 || asked.grid[1] == 0 || asked.grid[2] == 0) return std::nullopt;
@@ -202,7 +233,6 @@ std::optional<GpuStep> custom_step(const Machine& device, const CustomLaunch& la
   // The limit for all launches of the function: the maximum, so that concurrent calls agree.
   if (asked.shared_bytes + launch.gpu.facts.shared_bytes > kWithoutAsking)
     launch.gpu.module->allow_shared_bytes(launch.gpu.handle, room);
-  GpuStep step;
   step.function = launch.gpu.handle;
   step.shape.workgroups = asked.grid[0];
   step.shape.workgroups_y = static_cast<int>(asked.grid[1]);

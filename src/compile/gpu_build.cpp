@@ -285,9 +285,7 @@ void build_for_gpu(Executable::State& state, bool tuned) {
   clock.stage("emit", [&] {
     for (size_t k = 0; k < state.kernels.size(); ++k)
       if (is_custom(state, k))
-        kernels.push_back({std::move(state.kernels[k]),
-                           state.graph.at(state.plan.groups[k].nodes[0]).custom->code->cuda->source,
-                           {}});
+        kernels.push_back({std::move(state.kernels[k]), custom_source(state, k), {}});
       else if (state.alike[k] == k)
         kernels.push_back(print_for_gpu(state, std::move(state.kernels[k])));
       else

@@ -253,6 +253,7 @@ void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, c
 }
 
 void GpuCall::issue(const GpuStep& step, runtime::StreamHandle stream) {
+  if (step.on_host) return step.on_host(stream);  // what it throws reaches the caller unchanged
   try {
     if (step.function)
       gpu_.launch(step.function, step.shape, const_cast<void**>(step.arguments.data()), stream);
@@ -267,7 +268,8 @@ void GpuCall::issue(const GpuStep& step, runtime::StreamHandle stream) {
 // again launches its steps one by one, which says what is wrong with them if something is.
 void GpuCall::record_graph() {
   constexpr int kTries = 2;
-  if (steps_.size() < 2 || !gpu_.has_graphs()) return;
+  const auto on_host = [](const GpuStep& step) { return step.on_host != nullptr; };
+  if (steps_.size() < 2 || !gpu_.has_graphs() || std::any_of(steps_.begin(), steps_.end(), on_host)) return;
   for (int tries = 0; tries < kTries && !graph_; ++tries) {
     // A stream of its own: the caller's may be in use by others.
     const std::shared_ptr<void> stream(gpu_.create_stream(), [this](void* s) { gpu_.destroy_stream(s); });

@@ -1,6 +1,7 @@
 // A call on a GPU: the launches of all kernels for arrays at fixed addresses.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct GpuStep {
   std::vector<uint64_t> values;        // the arguments; one may take several words
   std::vector<runtime::BoxMap> boxes;  // further arguments
   std::vector<void*> arguments;        // into `values` and `boxes`
+  std::function<void(runtime::StreamHandle)>
+      on_host;  // in place of a launch: returns when it is done, and is in no graph
   // A copy.
   uint64_t to = 0, from = 0;
   int64_t bytes = 0;

@@ -163,6 +163,21 @@ Tensor to_device(const Machine& device, const TensorView& host) {
   return tensor;
 }
 
+Tensor copy_on_device(const Machine& device, const Tensor& on_device) {
+  Tensor tensor = device_empty(device, on_device.dtype, on_device.dims);
+  if (tensor.count() == 0) return tensor;
+  const runtime::StreamHandle stream = runtime::current_stream(*device.gpu);
+  note_use(on_device, stream);
+  if (on_device.contiguous()) {
+    device.gpu->copy(reinterpret_cast<uint64_t>(tensor.data), reinterpret_cast<uint64_t>(on_device.data),
+                     tensor.bytes(), stream);
+    return tensor;
+  }
+  GpuStep copy = device.copier->step(device, on_device, tensor);
+  device.gpu->launch(copy.function, copy.shape, copy.arguments.data(), stream);
+  return tensor;
+}
+
 Tensor to_host(const Machine& device, const TensorView& on_device) {
   SMELT_CHECK(device.gpu, "memory of a GPU that is not here");
   const runtime::StreamHandle stream = runtime::current_stream(*device.gpu);

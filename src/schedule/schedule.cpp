@@ -32,7 +32,10 @@ std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, cons
                    "writing it in operations, or as a scalar function"};
   Schedule own;
   own.strategy = Strategy::Custom;
-  own.note = options.target.gpu ? "your CUDA kernel" : "your C++ function";
+  const bool on_host = use->code->on_host && (!use->code->cuda || options.target.plain);
+  own.note = !options.target.gpu ? "your C++ function"
+             : on_host           ? "your C++ function, on copies of its arrays in host memory"
+                                 : "your CUDA kernel";
   return own;
 }
 

@@ -340,6 +340,10 @@ TEST(Custom, SaysWhatIsWrong) {
   EXPECT_TRUE(has(message_of([&] { Custom{o}; }), "a cuda kernel without a launch function"));
   o.cuda = CudaKernel{"", "flip", [](const CustomCall&) { return CudaLaunch{}; }};
   EXPECT_TRUE(has(message_of([&] { Custom{o}; }), "a cuda kernel without a source"));
+  o = flip_rows();
+  o.cpu = {};
+  o.on_host = true;
+  EXPECT_TRUE(has(message_of([&] { Custom{o}; }), "is to run on the host, and has no cpu function"));
   const Array x = Array::from({1.f, 2.f}, {1, 2});
   o = flip_rows();
   o.name = "no name";
@@ -405,6 +409,27 @@ TEST_F(CustomOnGpu, StandsBetweenTwoFusedKernels) {
   const std::vector<float> y = bound.outputs()[0].to(Device::cpu()).to_vector<float>();
   EXPECT_EQ(y[333], static_cast<float>((2 * 333 - 1) * 2 + 1 - 3));
   EXPECT_EQ(f(Array::empty({0, 4}, DType::F32).to(gpu_)).shape(), (Dims{0, 4}));
+}
+
+TEST_F(CustomOnGpu, RunsOnCopiesInHostMemory) {
+  CustomOperation o = flip_rows();
+  o.cuda.reset();
+  o.on_host = true;
+  const Custom flip(std::move(o));
+  const auto f = compile([&](Array x) { return flip({x * 2 + 1}) - 3; });
+  const Array x = Array::from(range(70 * 333), {70, 333}).to(gpu_);
+  expect_between(f, x);
+  EXPECT_TRUE(has(f.explain(x).text(), "your C++ function, on copies of its arrays in host memory"));
+  const Bound bound = f.bind(x);
+  for (int i = 0; i < 3; ++i) bound();
+  bound.synchronize();
+  const std::vector<float> y = bound.outputs()[0].to(Device::cpu()).to_vector<float>();
+  EXPECT_EQ(y[333], static_cast<float>((2 * 333 - 1) * 2 + 1 - 3));
+  Array late = flip({x + 1});
+  EXPECT_EQ(late.device(), gpu_) << "where it will be";
+  eval(late);
+  EXPECT_EQ(late.copy().device(), gpu_);
+  EXPECT_EQ(late.copy().to(Device::cpu()).to_vector<float>(), late.to(Device::cpu()).to_vector<float>());
 }
 
 TEST_F(CustomOnGpu, ViewsAndStridesAreStoredForIt) {

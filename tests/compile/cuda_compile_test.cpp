@@ -96,7 +96,8 @@ TEST_P(CompilesForGpu, WhatIsPrinted) {
   for (const Row& row : rows()) {
     if (only && std::string(row.name).find(only) == std::string::npos) continue;
     SCOPED_TRACE(row.name);
-    // Unfused kernels for sm_80 are the text of those for sm_75, for sm_100 that of those for sm_90.
+    // Unfused kernels for sm_80 are the text of those for sm_75, for sm_100 that of those for
+    // sm_90.
     const bool own = GetParam() == 75 || GetParam() == 90;
     const std::vector<bool> forms = own ? std::vector<bool>{true, false} : std::vector<bool>{true};
     for (const bool fuse : forms) {

@@ -136,6 +136,34 @@ TEST_F(CustomOnFakeGpu, ABoundCallRepeatsItAsAGraph) {
   EXPECT_TRUE(fake_->launches[0].from_graph);
 }
 
+TEST_F(CustomOnFakeGpu, RunsOnCopiesInHostMemory) {
+  CustomCode code = triple();
+  code.on_host = true;
+  const Executable launched = twice(code);
+  EXPECT_EQ(static_cast<float*>(launched.run({floats(3)})[0].data)[2], 18);
+  EXPECT_EQ(fake_->launches.size(), 2U) << "its kernel comes first";
+  code.cuda.reset();
+  code.cpu = [](const CustomCall& call) {
+    for (size_t i = 0; i < call.inputs[0].span<float>().size(); ++i)
+      call.outputs[0].span<float>()[i] = 3 * call.inputs[0].span<float>()[i];
+  };
+  const Executable e = twice(code);
+  for (const int n : {3, 1000, 0}) {
+    const Tensor y = e.run({floats(n)})[0];
+    ASSERT_EQ(y.dims, Dims{n});
+    for (int i = 0; i < n; ++i) ASSERT_EQ(static_cast<float*>(y.data)[i], static_cast<float>(9 * i));
+  }
+  EXPECT_EQ(fake_->launches.size(), 2U);
+  const Tensor x = to_device(device_, floats(5)), y = device_empty(device_, DType::F32, {5});
+  const BoundCall call = e.bind({x}, {y});
+  EXPECT_EQ(call.launches(), 2) << "not a graph";
+  for (int i = 0; i < 3; ++i) call.run();
+  call.synchronize();
+  EXPECT_EQ(static_cast<float*>(to_host(device_, y).data)[4], 36);
+  code.cpu = [](const CustomCall&) { throw Failed{1}; };
+  EXPECT_THROW(twice(code).run({floats(3)}), Failed);
+}
+
 TEST_F(CustomOnFakeGpu, SaysWhatIsWrong) {
   CustomCode wrong = triple();
   wrong.cuda.reset();

@@ -329,3 +329,51 @@ def test_errors_of_equal_expressions_name_their_own_lines():
     for raised, index, line in ((error, 9, 3), (again, -4, 6)):
         place = test_errors_of_equal_expressions_name_their_own_lines.__code__.co_firstlineno + line
         assert f"index {index} of 3 elements\n  at {__file__}:{place}\n" in str(raised.value)
+
+
+@pytest.mark.skipif(bool(smelt._smelt.missing("cuda")), reason="no GPU")
+def test_arrays_on_a_gpu():
+    host = np.random.default_rng(5).standard_normal((40, 7)).astype(np.float32)
+    x = smelt.asarray(host, device="cuda")
+    y = x * 2 + 1
+    assert y.device == "cuda"  # before it is calculated too
+    for made in (smelt.zeros_like(x), smelt.ones_like(y), smelt.full_like(x, 3), smelt.empty_like(x), smelt.zeros((3,), device="cuda")):
+        assert made.device == "cuda"
+    assert smelt.zeros_like(x, device="cpu").device == "cpu"
+    np.testing.assert_array_equal((smelt.zeros_like(x) + x).numpy(), host)
+    x += 1
+    x[x > 1] = 0
+    x[3] = -1
+    expected = host + 1
+    expected[expected > 1] = 0
+    expected[3] = -1
+    np.testing.assert_array_equal(x.numpy(), expected)
+    assert x.to_device("cuda:0") is x
+    copy = smelt.asarray(x, copy=True)
+    copy[0] = 9
+    np.testing.assert_array_equal(x.numpy(), expected)
+    assert copy.device == "cuda"
+    for made, wanted in (
+        (smelt.sort(x, axis=0), np.sort(expected, axis=0)),
+        (smelt.argsort(x, stable=True), np.argsort(expected, axis=-1, stable=True)),
+        (smelt.unique_values(x), np.unique_values(expected)),
+        (smelt.searchsorted(smelt.sort(x[:, 0]), x[:, 1]), np.searchsorted(np.sort(expected[:, 0]), expected[:, 1])),
+        (x[x < 0], expected[expected < 0]),
+        (smelt.nextafter(x, x + 1), np.nextafter(expected, expected + 1)),
+    ):
+        assert made.device == "cuda"
+        np.testing.assert_array_equal(np.sort(made.numpy(), axis=0), np.sort(wanted, axis=0))
+    square = x.mT @ x + smelt.asarray(np.eye(7, dtype=np.float32), device="cuda")
+    solved = smelt.linalg.solve(square, x.mT)
+    assert solved.device == "cuda"
+    np.testing.assert_allclose((square @ solved).numpy(), expected.T, atol=1e-3)
+
+
+@pytest.mark.skipif(bool(smelt._smelt.missing("cuda")), reason="no GPU")
+def test_a_function_with_a_sort_on_a_gpu():
+    f = smelt.jit(lambda x: smelt.sort(x * 2, axis=-1) + 1)
+    host = np.random.default_rng(6).standard_normal((30, 100)).astype(np.float32)
+    for rows in (30, 7):
+        made = f(smelt.asarray(host[:rows], device="cuda"))
+        assert made.device == "cuda"
+        np.testing.assert_array_equal(made.numpy(), np.sort(host[:rows] * 2, axis=-1) + 1)
