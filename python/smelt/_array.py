@@ -175,6 +175,8 @@ class Array(Methods):
     def __iter__(self) -> Iterator[Array]:
         if self.ndim == 0:
             raise TypeError("iteration over an array without axes")
+        if not _smelt.tracing():
+            _smelt.eval([self])  # once for all of them
         for i in range(len(self)):
             yield self[i]
 

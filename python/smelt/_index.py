@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # of typing, which takes longer to import than this package
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Optional
 
 from . import _smelt
 from ._array import Array, looked_at
@@ -16,6 +16,9 @@ def get(x: Array, key: Any) -> Array:
     keys = tuple(_bounds(k) for k in key) if isinstance(key, tuple) else (_bounds(key),)
     arrays = [k for k in keys if _is_array(k)]
     if not arrays:
+        place = _place(x, keys)
+        if place is not None:
+            return _smelt.call("take", _rows(x, len(keys)), place, 0)
         return _smelt.subscript(x, keys)
     if any(isinstance(k, bool) or (_is_array(k) and _array(k).dtype == _smelt.bool) for k in keys):
         return _masked(x, keys)
@@ -24,6 +27,22 @@ def get(x: Array, key: Any) -> Array:
     if len(arrays) == 1 and _array(arrays[0]).ndim > 0 and not any(_is_int(k) for k in keys):
         return _smelt.subscript(x, keys)
     return _gathered(x, keys)
+
+
+def _place(x: Array, keys: Any) -> Optional[Array]:
+    """Which of _rows() integers name, as data: another element is the same program. None for other keys, and in a trace."""
+    if _smelt.tracing() or not x.evaluated or not 0 < len(keys) <= x.ndim or x.size == 0:
+        return None
+    place = 0
+    for k, n in zip(keys, x.shape):
+        if not isinstance(k, int) or isinstance(k, bool) or not -n <= k < n:
+            return None
+        place = place * n + k % n
+    return _array(place)
+
+
+def _rows(x: Array, axes: int) -> Array:
+    return x if axes == 1 else _smelt.call("reshape", x, (-1, *x.shape[axes:]))
 
 
 def _bounds(k: Any) -> Any:
@@ -150,6 +169,31 @@ def _gathered(x: Array, keys: Any) -> Array:
     return _smelt.call("take", x, flat, front)
 
 
+_LARGEST_F32 = 3.4028234663852886e38
+
+
+def _number(value: Any, x: Array) -> Any:
+    """A number of Python as data, so that another one is the same program; as it is in a trace, and where it may not fit."""
+    if _smelt.tracing() or not x.evaluated or not isinstance(value, (int, float)):
+        return value
+    kind, bits = x.dtype.kind, 8 * x.dtype.itemsize
+    if isinstance(value, bool):
+        fits = kind == "bool"
+    elif kind == "float":
+        fits = bits == 64 and isinstance(value, float) or bits == 32 and not _LARGEST_F32 < abs(value) < float("inf")
+    else:
+        fits = isinstance(value, int) and (
+            kind == "unsigned" and 0 <= value < 1 << bits or kind == "signed" and -(1 << bits - 1) <= value < 1 << bits - 1
+        )
+    return _create_array(value, x.dtype) if fits else value
+
+
+def _create_array(value: Any, dtype: Any) -> Array:
+    from . import _create
+
+    return _create.asarray(value, dtype=dtype)
+
+
 def updated(x: Array, key: Any, value: Any) -> Array:
     """x with x[key] = value."""
     keys = tuple(_bounds(k) for k in key) if isinstance(key, tuple) else (_bounds(key),)
@@ -158,6 +202,12 @@ def updated(x: Array, key: Any, value: Any) -> Array:
     if isinstance(value, Array) and value.dtype != x.dtype:
         value = _smelt.call("astype", value, x.dtype)
     if not arrays:
+        value, place = _number(value, x), _place(x, keys)
+        if place is not None and isinstance(value, Array) and value.ndim <= x.ndim - len(keys):
+            rest = x.shape[len(keys) :]
+            one = _smelt.call("broadcast_to", value, (1, *rest))
+            changed = _smelt.call("scatter", _rows(x, len(keys)), _smelt.call("reshape", place, (1,)), one, 0)
+            return changed if len(keys) == 1 else _smelt.call("reshape", changed, x.shape)
         return _smelt.slice_update(x, keys, value)
     mask = _array(arrays[0])
     if len(arrays) == 1 and mask.dtype == _smelt.bool:

@@ -31,7 +31,7 @@ for _name in ("arange", "asarray", "empty", "eye", "full", "linspace", "ones", "
 linalg = smelt.linalg
 """
 # What is on a GPU cannot be given to the host with copy=False, which the suite expects of every array.
-XFAILS_ON_A_GPU = "array_api_tests/test_dlpack.py::test_dunder_dlpack\n"
+XFAILS_ON_A_GPU = "\narray_api_tests/test_dlpack.py::test_dunder_dlpack\n"
 
 
 def main() -> int:

@@ -377,3 +377,41 @@ def test_a_function_with_a_sort_on_a_gpu():
         made = f(smelt.asarray(host[:rows], device="cuda"))
         assert made.device == "cuda"
         np.testing.assert_array_equal(made.numpy(), np.sort(host[:rows] * 2, axis=-1) + 1)
+
+
+def test_elements_by_place_are_one_program():
+    compiled = []
+    x = smelt.asarray(np.arange(60, dtype=np.float32).reshape(5, 4, 3))
+    expected = x.numpy().copy()
+
+    def all_places():
+        assert [[[float(v) for v in row] for row in plane] for plane in x] == expected.tolist()
+        assert x.tolist() == expected.tolist()
+        for i in range(-5, 5):
+            np.testing.assert_array_equal(x[i].numpy(), expected[i])
+            np.testing.assert_array_equal(x[i, -i % 4].numpy(), expected[i, -i % 4])
+            x[i] = i * 0.5
+            x[i, 2] = np.full(3, i, np.float32)
+            x[i, 1, -1] = i
+            expected[i] = i * 0.5
+            expected[i, 2] = i
+            expected[i, 1, -1] = i
+        np.testing.assert_array_equal(x.numpy(), expected)
+
+    all_places()
+    smelt.on_event(lambda kind, *rest: compiled.append(kind))
+    try:
+        all_places()
+    finally:
+        smelt.on_event(None)
+    assert not compiled
+    for key in (5, -6, (0, 4), (0, 0, 0, 0)):
+        with pytest.raises(smelt.UserError, match="out of range for axis|indices for"):
+            x[key]
+        with pytest.raises(smelt.UserError, match="out of range for axis|indices for"):
+            x[key] = 1.0
+    for dtype, number in (("uint8", 300), ("int32", 1.5), ("bool", 2), ("float32", 1e300), ("float16", 1e6), ("int64", 2**63)):
+        y = smelt.zeros((3,), dtype=dtype)
+        smelt.eval(y)
+        with pytest.raises(smelt.UserError, match="does not fit|cannot mix"):
+            y[0] = number
