@@ -175,6 +175,7 @@ if [ "$goal" = test ]; then
   need pocl-opencl-icd "is one of them: the CPU" have_opencl_driver
   need python3-venv "makes the environment that the Python module is tested in" have_venv
   need python3-dev "compiles the Python module" have_python_header
+  need libeigen3-dev "factorizes matrices in the Python module" have_header eigen3/Eigen/Core
   have_nvrtc || need python3-pip "fetches NVRTC, which compiles CUDA kernels in the tests" have_pip
 fi
 

@@ -1,7 +1,7 @@
-// Triangular factorizations of matrices, by loops on the CPU: fusion stops at them.
-#include <algorithm>
+// Triangular factorizations of matrices, by Eigen on the CPU: fusion stops at them.
+#include <Eigen/Dense>
+
 #include <cmath>
-#include <numeric>
 
 #include "binding.hpp"
 
@@ -24,52 +24,22 @@ std::vector<Size> leading(const Array& x, int axes) {
   return sizes;
 }
 
-// A square matrix as P A = L U, rows exchanged for the largest pivot.
 template <class T>
-struct Factors {
-  std::vector<T> lu;
-  std::vector<int64_t> rows;  // of A, in the order of the factors
-  int sign = 1;
+using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-  Factors(const T* a, int64_t n) : lu(a, a + n * n), rows(static_cast<size_t>(n)) {
-    std::iota(rows.begin(), rows.end(), int64_t{0});
-    for (int64_t k = 0; k < n; ++k) {
-      int64_t pivot = k;
-      for (int64_t i = k + 1; i < n; ++i)
-        if (std::abs(at(i, k, n)) > std::abs(at(pivot, k, n))) pivot = i;
-      if (pivot != k) {
-        std::swap_ranges(&at(k, 0, n), &at(k, 0, n) + n, &at(pivot, 0, n));
-        std::swap(rows[static_cast<size_t>(k)], rows[static_cast<size_t>(pivot)]);
-        sign = -sign;
-      }
-      if (at(k, k, n) == 0) continue;
-      for (int64_t i = k + 1; i < n; ++i) {
-        const T factor = at(i, k, n) /= at(k, k, n);
-        for (int64_t j = k + 1; j < n; ++j) at(i, j, n) -= factor * at(k, j, n);
-      }
-    }
-  }
-  T& at(int64_t i, int64_t j, int64_t n) { return lu[static_cast<size_t>(i * n + j)]; }
-};
-
+// Matrices that follow one another in memory.
 template <class T>
-void solve_one(const T* a, const T* b, T* x, int64_t n, int64_t columns) {
-  Factors<T> f(a, n);
-  for (int64_t i = 0; i < n; ++i) {
-    if (f.at(i, i, n) == 0) throw UserError("solve: the matrix is singular");
-    const T* const from = b + f.rows[static_cast<size_t>(i)] * columns;
-    T* const row = x + i * columns;
-    std::copy(from, from + columns, row);
-    for (int64_t k = 0; k < i; ++k)
-      for (int64_t c = 0; c < columns; ++c) row[c] -= f.at(i, k, n) * x[k * columns + c];
-  }
-  for (int64_t i = n; i-- > 0;) {
-    T* const row = x + i * columns;
-    for (int64_t k = i + 1; k < n; ++k)
-      for (int64_t c = 0; c < columns; ++c) row[c] -= f.at(i, k, n) * x[k * columns + c];
-    for (int64_t c = 0; c < columns; ++c) row[c] /= f.at(i, i, n);
-  }
+Eigen::Map<const Rows<T>> matrix(std::span<const T> all, size_t number, int64_t rows, int64_t columns) {
+  return {all.data() + static_cast<int64_t>(number) * rows * columns, rows, columns};
 }
+template <class T>
+Eigen::Map<Rows<T>> matrix(std::span<T> all, size_t number, int64_t rows, int64_t columns) {
+  return {all.data() + static_cast<int64_t>(number) * rows * columns, rows, columns};
+}
+
+// P A = L U, rows exchanged for the largest pivot.
+template <class T>
+using Factors = Eigen::PartialPivLU<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>>;
 
 Custom solving() {
   CustomOperation o;
@@ -81,12 +51,13 @@ Custom solving() {
   o.cpu = [](const CustomCall& call) {
     for_float("solve", call.inputs[0].dtype, [&]<class T>(T) {
       const auto a = call.inputs[0].span<T>(), b = call.inputs[1].span<T>();
-      T* const x = call.outputs[0].span<T>().data();
+      const auto x = call.outputs[0].span<T>();
       const int64_t n = call.inputs[0].dims.back(), columns = call.inputs[1].dims.back();
       if (b.empty()) return;
       for (size_t m = 0; m * static_cast<size_t>(n * columns) < b.size(); ++m) {
-        const auto at = static_cast<int64_t>(m);
-        solve_one(a.data() + at * n * n, b.data() + at * n * columns, x + at * n * columns, n, columns);
+        const Factors<T> f(matrix(a, m, n, n));
+        if ((f.matrixLU().diagonal().array() == 0).any()) throw UserError("solve: the matrix is singular");
+        matrix(x, m, n, columns) = f.solve(matrix(b, m, n, columns));
       }
     });
   };
@@ -110,10 +81,9 @@ Custom determinants(bool logarithm) {
       const int64_t n = call.inputs[0].dims.back();
       const size_t each = logarithm ? 2 : 1;
       for (size_t m = 0; m * each < to.size(); ++m) {
-        Factors<T> f(a.data() + static_cast<int64_t>(m) * n * n, n);
-        T product = static_cast<T>(f.sign), sign = product, sum = 0;
-        for (int64_t i = 0; i < n; ++i) {
-          const T pivot = f.at(i, i, n);
+        const Factors<T> f(matrix(a, m, n, n));
+        T product = static_cast<T>(f.permutationP().determinant()), sign = product, sum = 0;
+        for (const T pivot : f.matrixLU().diagonal()) {
           product *= pivot;
           sign *= pivot > 0 ? T(1) : pivot < 0 ? T(-1) : T(0) * pivot;
           sum += std::log(std::abs(pivot));
@@ -137,19 +107,9 @@ Custom cholesky() {
       const int64_t n = call.inputs[0].dims.back();
       if (a.empty()) return;
       for (size_t m = 0; m * static_cast<size_t>(n * n) < a.size(); ++m) {
-        const T* const from = a.data() + m * static_cast<size_t>(n * n);
-        T* const l = to.data() + m * static_cast<size_t>(n * n);
-        for (int64_t i = 0; i < n; ++i)
-          for (int64_t j = 0; j < n; ++j) {
-            if (j > i) {
-              l[i * n + j] = 0;
-              continue;
-            }
-            T sum = from[i * n + j];
-            for (int64_t k = 0; k < j; ++k) sum -= l[i * n + k] * l[j * n + k];
-            if (i == j && !(sum > 0)) throw UserError("cholesky: the matrix is not positive definite");
-            l[i * n + j] = i == j ? std::sqrt(sum) : sum / l[j * n + j];
-          }
+        const Rows<T> lower = Eigen::LLT<Rows<T>>(matrix(a, m, n, n)).matrixL();
+        if (!(lower.diagonal().array() > 0).all()) throw UserError("cholesky: the matrix is not positive definite");
+        matrix(to, m, n, n) = lower;
       }
     });
   };

@@ -45,13 +45,13 @@ says() { [[ $out == *"$1"* ]] || fail "does not say: $1"; }
 silent() { [[ $out != *"$1"* ]] || fail "should not say: $1"; }
 calls() { grep -c -- "$1" "$work/state/calls" 2>/dev/null || true; }
 
-everything=(g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libexpat1-dev python3 python3-numpy python3-matplotlib python3-venv python3-dev libllvm19 libllvm16 ocl-icd-libopencl1 pocl-opencl-icd clang-format-14)
+everything=(g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libexpat1-dev python3 python3-numpy python3-matplotlib python3-venv python3-dev libeigen3-dev libllvm19 libllvm16 ocl-icd-libopencl1 pocl-opencl-icd clang-format-14)
 
 # A bare machine: all of it, each with its reason, then nothing the second time.
 debian "${everything[@]}"
 run test
 [ $status -eq 0 ] || fail "bare machine"
-for package in g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libexpat1-dev python3 python3-numpy python3-matplotlib python3-venv python3-dev libllvm19 clang-format-14 ocl-icd-libopencl1 pocl-opencl-icd; do
+for package in g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libexpat1-dev python3 python3-numpy python3-matplotlib python3-venv python3-dev libeigen3-dev libllvm19 clang-format-14 ocl-icd-libopencl1 pocl-opencl-icd; do
   says "    $package "
 done
 silent libllvm16
@@ -103,7 +103,7 @@ run demo
 says "interpreter"
 [ "$(calls update)" = 0 ] || fail "looked for what this system does not have by an update"
 # No clang-format 14: the check is skipped.
-debian "${everything[@]:0:14}"
+debian "${everything[@]:0:15}"
 run test
 [ $status -eq 0 ] || fail "no clang-format"
 says "will be skipped"
