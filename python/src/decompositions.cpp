@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#include "binding.hpp"
+#include "stacks.hpp"
 
 namespace smelt::python {
 
@@ -39,7 +39,7 @@ void decompose_all(const CustomCall& call, const Decompose& decompose) {
   const int64_t rows = dims[dims.size() - 2], columns = dims.back();
   int64_t count = 1;
   for (size_t d = 0; d + 2 < dims.size(); ++d) count *= dims[d];
-  for (int64_t m = 0; m < count; ++m) {
+  for_each_of(call, count, 10 * cube(std::max(rows, columns)), [&](int64_t m) {
     const T* const from = call.inputs[0].span<T>().data() + m * rows * columns;
     const Matrix a = Eigen::Map<const Rows<T>>(from, rows, columns).template cast<double>();
     const bool finite = a.allFinite();
@@ -54,7 +54,7 @@ void decompose_all(const CustomCall& call, const Decompose& decompose) {
       else
         to.setConstant(std::numeric_limits<T>::quiet_NaN());
     }
-  }
+  });
 }
 
 // `shapes` has the last sizes of the results for a matrix of these rows and columns.

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "binding.hpp"
+#include "stacks.hpp"
 
 namespace smelt::python {
 
@@ -166,12 +166,14 @@ Custom sorting(bool places, bool descending) {
     for_dtype(call.inputs[0].dtype, [&]<class T>(T) {
       const auto x = call.inputs[0].span<T>();
       const int64_t n = call.inputs[0].dims.back();
-      for (size_t at = 0; at < x.size(); at += static_cast<size_t>(n)) {
+      if (x.empty()) return;
+      for_each_of(call, static_cast<int64_t>(x.size()) / n, 20.0 * static_cast<double>(n), [&](int64_t row) {
+        const int64_t at = row * n;
         if (places)
           order_row(x.data() + at, n, descending, call.outputs[0].span<int64_t>().data() + at);
         else
           sort_row(x.data() + at, n, descending, call.outputs[0].span<T>().data() + at);
-      }
+      });
     });
   };
   return Custom(std::move(o));

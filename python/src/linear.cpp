@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "binding.hpp"
+#include "stacks.hpp"
 
 namespace smelt::python {
 
@@ -29,12 +29,12 @@ using Rows = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // Matrices that follow one another in memory.
 template <class T>
-Eigen::Map<const Rows<T>> matrix(std::span<const T> all, size_t number, int64_t rows, int64_t columns) {
-  return {all.data() + static_cast<int64_t>(number) * rows * columns, rows, columns};
+Eigen::Map<const Rows<T>> matrix(std::span<const T> all, int64_t number, int64_t rows, int64_t columns) {
+  return {all.data() + number * rows * columns, rows, columns};
 }
 template <class T>
-Eigen::Map<Rows<T>> matrix(std::span<T> all, size_t number, int64_t rows, int64_t columns) {
-  return {all.data() + static_cast<int64_t>(number) * rows * columns, rows, columns};
+Eigen::Map<Rows<T>> matrix(std::span<T> all, int64_t number, int64_t rows, int64_t columns) {
+  return {all.data() + number * rows * columns, rows, columns};
 }
 
 // P A = L U, rows exchanged for the largest pivot.
@@ -54,11 +54,12 @@ Custom solving() {
       const auto x = call.outputs[0].span<T>();
       const int64_t n = call.inputs[0].dims.back(), columns = call.inputs[1].dims.back();
       if (b.empty()) return;
-      for (size_t m = 0; m * static_cast<size_t>(n * columns) < b.size(); ++m) {
+      const auto count = static_cast<int64_t>(b.size()) / (n * columns);
+      for_each_of(call, count, cube(n) + static_cast<double>(2 * n * n * columns), [&](int64_t m) {
         const Factors<T> f(matrix(a, m, n, n));
         if ((f.matrixLU().diagonal().array() == 0).any()) throw UserError("solve: the matrix is singular");
         matrix(x, m, n, columns) = f.solve(matrix(b, m, n, columns));
-      }
+      });
     });
   };
   return Custom(std::move(o));
@@ -80,7 +81,7 @@ Custom determinants(bool logarithm) {
       const auto to = call.outputs[0].span<T>();
       const int64_t n = call.inputs[0].dims.back();
       const size_t each = logarithm ? 2 : 1;
-      for (size_t m = 0; m * each < to.size(); ++m) {
+      for_each_of(call, static_cast<int64_t>(to.size() / each), cube(n), [&](int64_t m) {
         const Factors<T> f(matrix(a, m, n, n));
         T product = static_cast<T>(f.permutationP().determinant()), sign = product, sum = 0;
         for (const T pivot : f.matrixLU().diagonal()) {
@@ -88,9 +89,10 @@ Custom determinants(bool logarithm) {
           sign *= pivot > 0 ? T(1) : pivot < 0 ? T(-1) : T(0) * pivot;
           sum += std::log(std::abs(pivot));
         }
-        to[m * each] = logarithm ? sign : product;
-        if (logarithm) to[m * each + 1] = sum;
-      }
+        T* const results = to.data() + static_cast<size_t>(m) * each;
+        results[0] = logarithm ? sign : product;
+        if (logarithm) results[1] = sum;
+      });
     });
   };
   return Custom(std::move(o));
@@ -106,11 +108,11 @@ Custom cholesky() {
       const auto to = call.outputs[0].span<T>();
       const int64_t n = call.inputs[0].dims.back();
       if (a.empty()) return;
-      for (size_t m = 0; m * static_cast<size_t>(n * n) < a.size(); ++m) {
+      for_each_of(call, static_cast<int64_t>(a.size()) / (n * n), cube(n), [&](int64_t m) {
         const Rows<T> lower = Eigen::LLT<Rows<T>>(matrix(a, m, n, n)).matrixL();
         if (!(lower.diagonal().array() > 0).all()) throw UserError("cholesky: the matrix is not positive definite");
         matrix(to, m, n, n) = lower;
-      }
+      });
     });
   };
   return Custom(std::move(o));

@@ -48,6 +48,14 @@ def test_dram_takes_turns_among_copies(monkeypatch):
     assert sorted(str(dtype) for dtype, _ in seen) == 5 * ["float32"] + ["float64"]
 
 
+def test_small_arguments_have_no_more_copies_than_there_are_calls(monkeypatch):
+    copied = []
+    monkeypatch.setattr(_bench, "_caches", lambda arguments: (1 << 10, 1 << 28))
+    monkeypatch.setattr(_bench, "_copied", lambda arguments: copied.append(1) or arguments)
+    smelt.bench({"same": lambda x: x}, [3], seconds=0.001)
+    assert len(copied) == 9999
+
+
 def test_speedups_have_the_propagated_error():
     base, fast = _bench._measurements(
         {"base": [8.0, 12.0], "fast": [4.0, 6.0]}, "1", "L2", {"base": (0.0,), "fast": (0.0,)}, {"base": None, "fast": 1})
