@@ -11,6 +11,7 @@ from ._array import Array, looked_at
 from ._smelt import DType, UserError
 
 _MOST_CONSTANTS = 256  # numbers that a traced function may have in one list
+_MOST_STACKED = 32  # arrays that are stacked in one kernel
 
 
 def asarray(x: Any, /, *, dtype: Any = None, device: Optional[str] = None, copy: Optional[bool] = None) -> Array:
@@ -65,6 +66,9 @@ def _from_numbers(x: Any, dtype: Any) -> Array:
     flat: list[Any] = []
     shape = _collect(x, flat)
     if any(isinstance(v, Array) for v in flat):
+        scalars = _of_scalars(flat, shape)
+        if scalars is not None:
+            return scalars if dtype is None or scalars.dtype == dtype else _smelt.call("astype", scalars, _smelt.dtype(dtype))
         made = _smelt.call("stack", [asarray(v, dtype=dtype) for v in flat], 0)
         return _smelt.call("reshape", made, tuple(shape) + tuple(made.shape[1:]))
     if any(isinstance(v, complex) for v in flat):
@@ -81,6 +85,17 @@ def _from_numbers(x: Any, dtype: Any) -> Array:
     if kind.kind != "float" and any(isinstance(v, float) for v in flat):
         return _smelt.call("astype", _smelt.from_numbers(flat, shape, _smelt.float64), kind)
     return _smelt.from_numbers(flat, shape, kind)
+
+
+def _of_scalars(flat: list[Any], shape: list[int]) -> Optional[Array]:
+    """An array of many scalars, each evaluated by itself: they tend to be the same program, and all together are a long one."""
+    first = flat[0]
+    if _smelt.tracing() or len(flat) <= _MOST_STACKED:
+        return None
+    if not all(isinstance(v, Array) and v.ndim == 0 and v.dtype == first.dtype for v in flat):
+        return None
+    made: Array = _smelt.from_numbers([v.item() for v in flat], shape, first.dtype)
+    return made if first.device == "cpu" else made.to_device(first.device)
 
 
 def _collect(x: Any, flat: list[Any]) -> list[int]:

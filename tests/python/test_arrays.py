@@ -415,3 +415,15 @@ def test_elements_by_place_are_one_program():
         smelt.eval(y)
         with pytest.raises(smelt.UserError, match="does not fit|cannot mix"):
             y[0] = number
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "uint64", "float16", "float32", "float64"])
+def test_lists_of_scalars(dtype):
+    x = np.array([[0, 1, 2**63 if dtype == "uint64" else 3]] * 5, dtype="uint64").astype(dtype)
+    a = smelt.asarray(x)
+    for times in (1, 6):
+        rows = [[a[i % 5, j] for j in range(3)] for i in range(5 * times)]
+        made = smelt.asarray(rows)
+        assert made.dtype == a.dtype
+        np.testing.assert_array_equal(made.numpy(), np.tile(x, (times, 1)))
+        np.testing.assert_array_equal(smelt.asarray(rows, dtype="float64").numpy(), np.tile(x, (times, 1)).astype("float64"))
