@@ -420,13 +420,48 @@ IntExpr mod(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   return IntExprBuilder::of_atom(AtomKind::Mod, remainder, b);
 }
 
+// What a nested minimum or maximum is of.
+static void collect_sides(AtomKind kind, const IntExpr& e, std::vector<IntExpr>& sides) {
+  const auto& terms = e.terms();
+  const bool one = terms.size() == 1 && terms[0].coefficient == 1 && terms[0].atoms.size() == 1;
+  if (!one || terms[0].atoms[0]->kind != kind) return sides.push_back(e);
+  collect_sides(kind, terms[0].atoms[0]->a, sides);
+  collect_sides(kind, terms[0].atoms[0]->b, sides);
+}
+
+// Those of both without the ones that another bounds by a constant: of the starts of many pieces
+// that follow one another the first is left. Nothing when all are needed.
+static std::optional<std::vector<IntExpr>> fewer_sides(AtomKind kind, const IntExpr& a, const IntExpr& b) {
+  std::vector<IntExpr> sides, left;
+  collect_sides(kind, a, sides);
+  collect_sides(kind, b, sides);
+  if (sides.size() < 3) return std::nullopt;
+  for (IntExpr& side : sides) {
+    const auto is_bounded_by = [&](const IntExpr& by, const IntExpr& bounded) {
+      const auto difference = (kind == AtomKind::Min ? bounded - by : by - bounded).constant();
+      return difference && *difference >= 0;
+    };
+    if (std::any_of(left.begin(), left.end(), [&](const IntExpr& l) { return is_bounded_by(l, side); })) continue;
+    std::erase_if(left, [&](const IntExpr& l) { return is_bounded_by(side, l); });
+    left.push_back(std::move(side));
+  }
+  if (left.size() == sides.size()) return std::nullopt;
+  return left;
+}
+
 IntExpr min(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
+  if (const auto sides = fewer_sides(AtomKind::Min, a, b))
+    return std::accumulate(sides->begin() + 1, sides->end(), sides->front(),
+                           [&](const IntExpr& x, const IntExpr& y) { return min(x, y, ranges); });
   if (proves_le(a, b, ranges)) return a;
   if (proves_le(b, a, ranges)) return b;
   return a < b ? IntExprBuilder::of_atom(AtomKind::Min, a, b) : IntExprBuilder::of_atom(AtomKind::Min, b, a);
 }
 
 IntExpr max(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
+  if (const auto sides = fewer_sides(AtomKind::Max, a, b))
+    return std::accumulate(sides->begin() + 1, sides->end(), sides->front(),
+                           [&](const IntExpr& x, const IntExpr& y) { return max(x, y, ranges); });
   if (proves_le(a, b, ranges)) return b;
   if (proves_le(b, a, ranges)) return a;
   return a < b ? IntExprBuilder::of_atom(AtomKind::Max, a, b) : IntExprBuilder::of_atom(AtomKind::Max, b, a);

@@ -111,6 +111,13 @@ TEST(IntExpr, DivisionSimplifies) {
   EXPECT_EQ(max(i, B, kLoops), B);
   EXPECT_EQ(min(i + 3, i + 5), i + 3);
   EXPECT_EQ(min(B, C), min(C, B));
+  // Pieces that follow one another: the first of their starts, the last of their ends.
+  IntExpr starts = 8192, ends = 0;
+  for (int k = 50; k-- > 0;) starts = min(B - i + 3 * k, starts), ends = max(B - i + 3 * k, ends);
+  EXPECT_EQ(starts, min(8192, B - i));
+  EXPECT_EQ(ends, max(0, B - i + 147));
+  EXPECT_EQ(min(min(B, C), min(B + 1, C - 1)), min(B, C - 1));
+  EXPECT_EQ(max(min(B, C), min(B + 1, C)).str(), max(min(B + 1, C), min(B, C)).str());
 }
 
 TEST(IntExpr, TheNearestMultipleComesOutOfATerm) {

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "graph/build.hpp"
+#include "kernel/lower.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
 #include "support/symbols.hpp"
@@ -124,6 +125,21 @@ TEST(LargePlan, Layers) {
     return std::vector{v};
   });
   EXPECT_GE(plan.groups.size(), static_cast<size_t>(kNodes / 8));
+}
+
+// An array that grows piece by piece: where each begins is known but for the first one's size.
+TEST(LargePlan, PiecesBehindOneOfOpenSize) {
+  GraphBuilder b;
+  const NodeId x = b.input("x", DType::F32, {3});
+  NodeId all = b.input("first", DType::F32, {sym("E"_size)});
+  for (int i = 0; i < 60; ++i) all = b.concat({all, apply(b, Op::Mul, x, 1.5 + i)}, 0);
+  const Graph graph = simplify(b.finish({all}));
+  plan::Options options;
+  options.sizes = {{"E"_size, 0}};
+  const std::clock_t start = std::clock();
+  const plan::Plan plan = plan::make_plan(graph, options);
+  for (const plan::FusionGroup& group : plan.groups) kernel::verify(kernel::lower(graph, group, *group.schedule, "k"));
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 3) << "10 s where bounds nest";
 }
 
 }  // namespace
