@@ -2,6 +2,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
+#include <atomic>
+
 #include "binding.hpp"
 #include "frontends/function_table.hpp"
 #include "smelt/call.hpp"
@@ -16,13 +18,22 @@ using detail::Argument;
 // file: not set.
 thread_local Where place = Where::here("", 0);
 
-PyObject* get_frame = nullptr;
-const std::string* package = nullptr;  // its folder
+// The folder of this package.
+const std::string& package() {
+  static constinit std::atomic<const std::string*> known{nullptr};
+  if (const std::string* found = known.load(std::memory_order_acquire)) return *found;
+  const auto file = nb::cast<std::string>(nb::module_::import_("smelt").attr("__file__"));
+  const auto* const found = new std::string(file.substr(0, file.rfind('/') + 1));
+  known.store(found, std::memory_order_release);
+  return *found;
+}
 
 // The innermost frame that is not of this package.
 Where caller() {
   if (place.file()[0] != '\0') return place;
-  nb::object frame = nb::steal(PyObject_CallNoArgs(get_frame));
+  static constinit Once get_frame;
+  nb::object frame =
+      nb::steal(PyObject_CallNoArgs(get_frame.get([] { return nb::module_::import_("sys").attr("_getframe"); })));
   if (!frame.ptr()) {
     PyErr_Clear();
     return Where::here("python", 0);
@@ -30,7 +41,7 @@ Where caller() {
   while (true) {
     const auto file = nb::cast<std::string>(frame.attr("f_code").attr("co_filename"));
     const nb::object back = frame.attr("f_back");
-    if (!file.starts_with(*package) || back.is_none())
+    if (!file.starts_with(package()) || back.is_none())
       return Where::here(interned(file), nb::cast<int>(frame.attr("f_lineno")));
     frame = back;
   }
@@ -267,9 +278,6 @@ nb::list function_table() {
 }  // namespace
 
 void bind_calls(nb::module_& m) {
-  get_frame = nb::object(nb::module_::import_("sys").attr("_getframe")).release().ptr();
-  const auto file = nb::cast<std::string>(nb::module_::import_("smelt").attr("__file__"));
-  package = new std::string(file.substr(0, file.rfind('/') + 1));
   m.def("set_place", [](const std::string& file, int line) { place = Where::here(interned(file), line); });
   m.def("call", &call);
   m.def("unary", [](const std::string& op, const Array& x) {
