@@ -68,7 +68,7 @@ def _from_numbers(x: Any, dtype: Any) -> Array:
     if any(isinstance(v, Array) for v in flat):
         scalars = _of_scalars(flat, shape)
         if scalars is not None:
-            return scalars if dtype is None or scalars.dtype == dtype else _smelt.call("astype", scalars, _smelt.dtype(dtype))
+            return asarray(scalars, dtype=dtype)
         made = _smelt.call("stack", [asarray(v, dtype=dtype) for v in flat], 0)
         return _smelt.call("reshape", made, tuple(shape) + tuple(made.shape[1:]))
     if any(isinstance(v, complex) for v in flat):

@@ -78,12 +78,12 @@ def _is_int(k: Any) -> bool:
     return isinstance(k, (int, _smelt.Size)) and not isinstance(k, bool)
 
 
-def _array(k: Any) -> Array:
+def _array(k: Any, dtype: Any = None) -> Array:
     if isinstance(k, Array):
         return k
     from . import _create
 
-    return _create.asarray(k)
+    return _create.asarray(k, dtype=dtype)
 
 
 def _expanded(x: Array, keys: Any, width: Any) -> list[Any]:
@@ -185,13 +185,7 @@ def _number(value: Any, x: Array) -> Any:
         fits = isinstance(value, int) and (
             kind == "unsigned" and 0 <= value < 1 << bits or kind == "signed" and -(1 << bits - 1) <= value < 1 << bits - 1
         )
-    return _create_array(value, x.dtype) if fits else value
-
-
-def _create_array(value: Any, dtype: Any) -> Array:
-    from . import _create
-
-    return _create.asarray(value, dtype=dtype)
+    return _array(value, x.dtype) if fits else value
 
 
 def updated(x: Array, key: Any, value: Any) -> Array:
