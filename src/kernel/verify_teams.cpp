@@ -33,10 +33,21 @@ class TeamVerifier {
     for (const Variant& v : phase.variants) known_.push_back(multiples_of(v));
     if (!phase.variants.empty()) takes_everything(phase);
     in_order_ = has_scans(phase.body) || has_each(phase.body);
+    meets_as_workgroup(phase);
     block(phase.body);
   }
 
  private:
+  // Several warps meet at the barriers of a workgroup, so they must be all of it.
+  void meets_as_workgroup(const Phase& phase) const {
+    constexpr int kWarp = 32;
+    if (phase.team.threads <= kWarp || phase.team.iterations() == 1) return;
+    for_each_stmt(phase.body, [&](const Stmt& s) {
+      if (s.is<Combine>() || s.is<Scan>() || s.is<Barrier>())
+        fail(kernel_, "{} of the {} threads of a workgroup meet", phase.team.threads, phase.team.workgroup);
+    });
+  }
+
   template <class... Args>
   void need(bool condition, const Loop& loop, const Variant& variant, fmt::format_string<Args...> format,
             Args&&... args) const {

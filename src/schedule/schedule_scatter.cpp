@@ -139,6 +139,8 @@ void for_gpu(const Node& node, const Sizes& sizes, const Target& target, Schedul
     const int64_t threads = ceil_of(sizes.columns, s.lanes), blocks = ceil_of(threads, kScatterWorkgroup);
     const int least = s.scatter == ScatterForm::Few ? 32 : 1;  // that look through the updates
     s.team = std::max(least, static_cast<int>(std::bit_ceil(static_cast<uint64_t>(ceil_of(threads, blocks)))));
+    // Warps that join what they have found meet as a workgroup.
+    if (s.scatter == ScatterForm::Few && s.team > kWarp) s.workgroup = s.team;
     return;
   }
   const bool exact = s.scatter == ScatterForm::Exact;

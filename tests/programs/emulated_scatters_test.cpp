@@ -47,7 +47,7 @@ TEST_F(EmulatedScatters, RowsTakeTheirListedUpdates) {
     std::vector<std::vector<TensorView>> calls;
     for (const auto& [rows, columns, updates] :
          {std::tuple(37, 24, 2000), std::tuple(3000, 8, 500), std::tuple(1, 33, 300), std::tuple(2, 1100, 300),
-          std::tuple(9, 8, 0)}) {
+          std::tuple(20, 300, 200), std::tuple(9, 8, 0)}) {
       keep.insert(keep.end(), {noise(t, {rows, columns}), chosen(updates, rows), special_noise(t, {updates, columns})});
       calls.emplace_back(keep.end() - 3, keep.end());
     }
@@ -79,8 +79,9 @@ TEST_F(EmulatedScatters, FewUpdates) {
                                                                                     {"i64", "scatter_min"},
                                                                                     {"i8", "scatter_mul"}}) {
     const DType t = dtype_from_name(dtype).value();
-    for (const auto& [rows, columns, updates] : {std::tuple(500, 24, 70), std::tuple(37, 1, 333), std::tuple(1, 5, 9),
-                                                 std::tuple(9, 1100, 20), std::tuple(9, 8, 0), std::tuple(40, 33, 1)}) {
+    for (const auto& [rows, columns, updates] :
+         {std::tuple(500, 24, 70), std::tuple(37, 1, 333), std::tuple(1, 5, 9), std::tuple(9, 1100, 20),
+          std::tuple(9, 8, 0), std::tuple(40, 33, 1), std::tuple(20, 200, 50), std::tuple(90, 300, 47)}) {
       const Tensor x = noise(t, {rows, columns}), index = places(updates, rows),
                    u = special_noise(t, {updates, columns});
       const std::string program = fmt::format(

@@ -64,7 +64,8 @@ TEST(Scatters, FewUpdatesOfManyRows) {
   std::vector<double> rows;
   for (int64_t k = 0; k < 50; ++k) rows.push_back(static_cast<double>(k % 3 == 0 ? 7 : k * k * 31 % 1000 - 500));
   for (const char* name : {"scatter", "scatter_add", "scatter_mul", "scatter_max"})
-    for (const auto& [t, columns] : {std::pair{DType::F32, 17}, {DType::F64, 1}, {DType::I32, 3000}}) {
+    for (const auto& [t, columns] :
+         {std::pair{DType::F32, 17}, {DType::F64, 1}, {DType::I32, 3000}, {DType::F32, 200}, {DType::F32, 300}}) {
       const Tensor x = noise(t, {500, columns}), i = vector(DType::I32, rows), u = noise(t, {50, columns}, 2);
       const std::string program = fmt::format(
           "input x: {0}[R, C]\ninput i: i32[N]\ninput u: {0}[N, C]\nreturn {1}(x, i, u)\n", name_of(t), name);
