@@ -191,8 +191,11 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   const int64_t along = s.vector_axis < 0 ? 1
                         : s.flat          ? length
                                           : s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
-  // Wider stores would write each sector in halves.
-  s.lanes = scans ? lanes_of(w) : std::min(lanes_of(w), std::max(4, 16 / w.stored));
+  // Too few rows to keep the GPU busy.
+  const bool scans_parts = scans && !target.plain && rows < 4 * int64_t{target.threads} && length >= kLongScan;
+  // Wider stores would write each sector in halves; parts of scans have that many elements the
+  // fewer other parts to wait for.
+  s.lanes = scans_parts ? lanes_of(w) : std::min(lanes_of(w), std::max(1, 16 / w.stored));
   if (options.tuning.lanes) s.lanes = std::min(s.lanes, options.tuning.lanes);
   while (s.lanes > 1 && ((!may_divide(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
   if (parts) {
@@ -204,8 +207,7 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
     const bool hungry = odd || is_heavy(graph, group) || finds_positions(graph, s.domain);
     return split_row(std::move(s), large && hungry, options);
   }
-  // Too few rows to keep the GPU busy.
-  if (scans && !target.plain && rows < 4 * int64_t{target.threads} && length >= kLongScan) {
+  if (scans_parts) {
     const bool only_scans = one_pass && s.domain.reductions.empty() && reduced_axes == 1;
     return scan_in_parts(std::move(s), only_scans, options);
   }
