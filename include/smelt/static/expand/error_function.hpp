@@ -90,8 +90,8 @@ template <class V, class Arithmetic = RoundedArithmetic>
 SMELT_HD V erfc(V x, Arithmetic by = {}) {
   return with_format(x, [&](auto x, FloatFormat format) {
     // Beyond the end the result is 0.
-    const auto a = clamped(abs(x), 0, pick(format, 10.2, 27.3));
-    const auto square = a * a, square_error = fma(a, a, -square);
+    const auto a = clamped(abs(x), 0, pick(format, 10.7, 27.6));
+    const auto square = square_beside_one(a), square_error = fma(a, a, -square);
     const auto parts = exp_parts(-square, -square_error, format);
     const auto doubled = twice_exp_of_rest(parts.rest) * scaled_erfc(a, by);
     const auto right = scaled(doubled, parts.exponent, square > like(x, pick(format, 80, 700)), format);

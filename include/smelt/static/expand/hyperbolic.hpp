@@ -22,14 +22,14 @@ SMELT_HD auto power_of_exponent_bits(I k, FloatFormat format) {
 template <class V>
 SMELT_HD V sinh_of_rest(V r) {
   const auto on32 = [](auto r) {
-    const auto r2 = r * r;
-    return fma(r * r2, polynomial(r2, 0x1.5554b0p-3, 0x1.1227a6p-7), r);
+    const auto r2 = square_beside_one(r);
+    return fma(r, r2 * polynomial(r2, 0x1.5554b0p-3, 0x1.1227a6p-7), r);
   };
   const auto on64 = [](auto r) {
-    const auto r2 = r * r;
+    const auto r2 = square_beside_one(r);
     const auto p = polynomial(r2, 0x1.5555555555555p-3, 0x1.1111111111388p-7, 0x1.a01a019e9f6b1p-13,
                               0x1.71de40881ed16p-19, 0x1.ae4cb7a427f79p-26, 0x1.82df9b5ca4ea6p-33);
-    return fma(r * r2, p, r);
+    return fma(r, r2 * p, r);
   };
   return by_width(r, on32, on64);
 }
@@ -38,11 +38,11 @@ SMELT_HD V sinh_of_rest(V r) {
 template <class V>
 SMELT_HD V cosh_of_rest(V r) {
   const auto on32 = [](auto r) {
-    const auto r2 = r * r;
+    const auto r2 = square_beside_one(r);
     return r2 * polynomial(r2, 0x1.000000p-1, 0x1.5554e6p-5, 0x1.6d4f3ep-10);
   };
   const auto on64 = [](auto r) {
-    const auto r2 = r * r;
+    const auto r2 = square_beside_one(r);
     return r2 * polynomial(r2, 0x1.0000000000000p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14ff1p-10, 0x1.a01a01ad86bcap-16,
                            0x1.27e4cbf6e8811p-22, 0x1.1f8c137e298c2p-29);
   };
@@ -89,7 +89,7 @@ SMELT_HD V half_expm1_of_twice(V a) {
   const auto power = from_bits(shift_left_by(bits(exponent), format32().mantissa));
   const auto linear = fma(power, r, fma(power, like(a, 0.5), like(a, -0.5)));
   const auto tail = polynomial(r, 1, 0x1.5554aep-1, 0x1.555726p-2, 0x1.1226ccp-3, 0x1.6ba748p-5);
-  return fma(power * (r * r), tail, linear);
+  return fma(power * r, r * tail, linear);
 }
 
 // With half = (e^2|x| - 1) / 2, half / (half + 1): never above 1, and as accurate at its ends as in
@@ -108,7 +108,9 @@ inline constexpr double kLarge = 0x1p60;
 template <class V, class Arithmetic = RoundedArithmetic>
 SMELT_HD V asinh(V x, Arithmetic by = {}) {
   return with_format(x, [&](auto x, FloatFormat format) {
-    const auto a = abs(x), one = like(x, 1), zero = like(x, 0);
+    const auto one = like(x, 1), zero = like(x, 0);
+    const auto tiny = abs(x) < like(x, 0x1p-40);
+    const auto a = select(tiny, zero, abs(x));
     // Where a + sqrt(a^2 + 1) is 2 a, the 2 goes to the exponent.
     const auto large = a > like(x, kLarge);
     const auto square = a * a;
@@ -117,7 +119,7 @@ SMELT_HD V asinh(V x, Arithmetic by = {}) {
     parts.exponent = parts.exponent + select(large, one, zero);
     const auto value = log_of_parts(parts, format);
     const auto finite = select(a < like(x, kInfinity), value, a);
-    return copysign(select(a < like(x, 0x1p-40), a, finite), x);
+    return select(tiny, x, copysign(finite, x));
   });
 }
 
@@ -138,12 +140,14 @@ SMELT_HD V acosh(V x, Arithmetic by = {}) {
 template <class V, class Arithmetic = RoundedArithmetic>
 SMELT_HD V atanh(V x, Arithmetic by = {}) {
   return with_format(x, [&](auto x, FloatFormat format) {
-    const auto a = abs(x), one = like(x, 1);
+    const auto one = like(x, 1);
+    const auto tiny = abs(x) < like(x, 0x1p-40);
+    const auto a = select(tiny, like(x, 0), abs(x));
     const auto ratio = by.quotient(a + a, one - a);
     const auto value = like(x, 0.5) * log_of_parts(log1p_parts(ratio, format), format);
     const auto at_pole = select(a == one, like(x, kInfinity), value);
     const auto inside = select(a <= one, at_pole, like(x, kNan));
-    return copysign(select(a < like(x, 0x1p-40), a, inside), x);
+    return select(tiny, x, copysign(inside, x));
   });
 }
 

@@ -141,12 +141,14 @@ SMELT_HD LogParts<V> log1p_parts(V x, FloatFormat format) {
 template <class V>
 SMELT_HD V log1p(V x) {
   return with_format(x, [](auto x, FloatFormat format) {
-    const auto value = log_of_parts(log1p_parts(x, format), format);
+    // A tiny x is its own result, where a quarter of it or its square might not be a normal number,
+    // and so is -0.
+    const auto tiny = abs(x) < like(x, 0x1p-60);
+    const auto value = log_of_parts(log1p_parts(select(tiny, like(x, 0), x), format), format);
     const auto finite = select(x < like(x, kInfinity), value, x);
     const auto at_pole = select(x == like(x, -1), like(x, -kInfinity), finite);
     const auto inside = select(x < like(x, -1), like(x, kNan), at_pole);
-    // A tiny x is its own result, where a quarter of it might not be a float, and so is -0.
-    return select(abs(x) < like(x, 0x1p-60), x, inside);
+    return select(tiny, x, inside);
   });
 }
 

@@ -28,7 +28,7 @@ SMELT_HD V power_32(V magnitude, V y) {
   const auto below_infinity = select(wide < infinite, finite, wide);
   const auto logarithm = select(wide == like(wide, 0), -infinite, below_infinity);
   // A finite y keeps 1^y from being nan, and is as good as infinity for any other base.
-  const auto power = clamped(logarithm * clamped(widen(y), -0x1p40, 0x1p40), -152, 129);
+  const auto power = clamped(logarithm * clamped(widen(y), -0x1p40, 0x1p40), least_exponent(format32()), 129);
   const auto whole = rint(power);
   const auto rest = narrow(power - whole), n = narrow(whole);
   const auto exponent = n + like(n, exponent_offset(format32()));
@@ -74,7 +74,7 @@ SMELT_HD V power_64(V magnitude, V y) {
   // A finite y keeps 1^y from being nan, and is as good as infinity for any other base.
   const auto factor = clamped(y, -0x1p70, 0x1p70);
   const auto product_high = factor * high;
-  const auto power = clamped(product_high, -1080, 1025);
+  const auto power = clamped(product_high, least_exponent(format64()), 1025);
   const auto error = fma(factor, logarithm.low, fma(factor, high, -product_high));
   const auto offset = like(y, exponent_offset(format64()));
   const auto exponent = power + offset;

@@ -9,15 +9,15 @@ namespace smelt::expand {
 template <class V>
 SMELT_HD V sin_of_rest(V r) {
   const auto on32 = [](auto r) {
-    const auto r2 = r * r;
-    return fma(r * r2, polynomial(r2, -0x1.555544p-3, 0x1.1106aep-7, -0x1.990f92p-13), r);
+    const auto r2 = square_beside_one(r);
+    return fma(r, r2 * polynomial(r2, -0x1.555544p-3, 0x1.1106aep-7, -0x1.990f92p-13), r);
   };
   const auto on64 = [](auto r) {
-    const auto r2 = r * r;
+    const auto r2 = square_beside_one(r);
     const auto p =
         polynomial(r2, -0x1.5555555555555p-3, 0x1.111111111106ep-7, -0x1.a01a019fffedep-13, 0x1.71de3a367fc41p-19,
                    -0x1.ae6430dde15a0p-26, 0x1.610d1565b4e64p-33, -0x1.a1d5f00f7ad4dp-41);
-    return fma(r * r2, p, r);
+    return fma(r, r2 * p, r);
   };
   return by_width(r, on32, on64);
 }
@@ -25,10 +25,10 @@ SMELT_HD V sin_of_rest(V r) {
 template <class V>
 SMELT_HD V cos_of_rest(V r) {
   const auto on32 = [](auto r) {
-    return polynomial(r * r, 1, -0x1.000000p-1, 0x1.555548p-5, -0x1.6c0af4p-10, 0x1.99911cp-16);
+    return polynomial(square_beside_one(r), 1, -0x1.000000p-1, 0x1.555548p-5, -0x1.6c0af4p-10, 0x1.99911cp-16);
   };
   const auto on64 = [](auto r) {
-    return polynomial(r * r, 1, -0x1.0000000000000p-1, 0x1.5555555555548p-5, -0x1.6c16c16c149a6p-10,
+    return polynomial(square_beside_one(r), 1, -0x1.0000000000000p-1, 0x1.5555555555548p-5, -0x1.6c16c16c149a6p-10,
                       0x1.a01a019bef416p-16, -0x1.27e4f77e71915p-22, 0x1.1ee98db9f2341p-29, -0x1.8f7e27fef36c2p-37);
   };
   return by_width(r, on32, on64);
@@ -67,19 +67,19 @@ SMELT_HD V cos(V x) {
 template <class V>
 SMELT_HD V tan_of_rest(V r) {
   const auto on32 = [](auto r) {
-    const auto r2 = r * r;
+    const auto r2 = square_beside_one(r);
     const auto p =
         polynomial(r2, 0x1.5554bcp-2, 0x1.1134dep-3, 0x1.b49d9ap-5, 0x1.96eb5ap-6, 0x1.4368c6p-9, 0x1.403254p-7);
-    return fma(r * r2, p, r);
+    return fma(r, r2 * p, r);
   };
   const auto on64 = [](auto r) {
-    const auto r2 = r * r;
+    const auto r2 = square_beside_one(r);
     const auto p =
         polynomial(r2, 0x1.555555555549fp-2, 0x1.111111111da01p-3, 0x1.ba1ba1b06ef3cp-5, 0x1.664f4a63c8b49p-6,
                    0x1.226dfe21b1ad6p-7, 0x1.d6dbff8f74939p-9, 0x1.7d3a062e8b24fp-10, 0x1.390df32896784p-11,
                    0x1.c5f996e8354fap-13, 0x1.376847542d608p-13, -0x1.688561c86fb7ep-15, 0x1.b621b9978f3a4p-14,
                    -0x1.bb597152c6bd4p-15, 0x1.7db5d4ea39758p-16);
-    return fma(r * r2, p, r);
+    return fma(r, r2 * p, r);
   };
   return by_width(r, on32, on64);
 }
@@ -117,9 +117,9 @@ template <class V, class Arithmetic>
 SMELT_HD V asin_of_half(V magnitude, Arithmetic by) {
   const auto large = magnitude > like(magnitude, 0.5);
   const auto halved = fma(magnitude, like(magnitude, -0.5), like(magnitude, 0.5));
-  const auto square = select(large, halved, magnitude * magnitude);
+  const auto square = select(large, halved, square_beside_one(magnitude));
   const auto root = select(large, by.root(halved), magnitude);
-  return fma(root * square, asin_tail(square), root);
+  return fma(root, square * asin_tail(square), root);
 }
 
 template <class V, class Arithmetic = RoundedArithmetic>
@@ -151,20 +151,20 @@ SMELT_HD V acos(V x, Arithmetic by = {}) {
 template <class V>
 SMELT_HD V atan_below_one(V t) {
   const auto on32 = [](auto t) {
-    const auto t2 = t * t;
+    const auto t2 = square_beside_one(t);
     const auto p = polynomial(t2, -0x1.5554dcp-2, 0x1.9978ecp-3, -0x1.230a9ap-3, 0x1.b4df1ep-4, -0x1.355254p-4,
                               0x1.61f382p-5, -0x1.0c1f5ep-6, 0x1.7eb8c4p-9);
-    return fma(t * t2, p, t);
+    return fma(t, t2 * p, t);
   };
   const auto on64 = [](auto t) {
-    const auto t2 = t * t;
+    const auto t2 = square_beside_one(t);
     const auto p =
         polynomial(t2, -0x1.5555555555526p-2, 0x1.99999999955b3p-3, -0x1.249249237f549p-3, 0x1.c71c717fceecap-4,
                    -0x1.745d11ae6f4b4p-4, 0x1.3b13669a15d84p-4, -0x1.110e512780df7p-4, 0x1.e1bba67cae9b1p-5,
                    -0x1.ae5e732af6f84p-5, 0x1.82dad9485d184p-5, -0x1.59a403df44df0p-5, 0x1.2c2e667e3cd64p-5,
                    -0x1.e9fa2b421b43bp-6, 0x1.683ceb4c19628p-6, -0x1.c7900666cdd04p-7, 0x1.d7b96db25a0fcp-8,
                    -0x1.7a39d6b96571bp-9, 0x1.b3fb0ea7d29f1p-11, -0x1.3f3677ce1dc2cp-13, 0x1.bbedcb7f73099p-17);
-    return fma(t * t2, p, t);
+    return fma(t, t2 * p, t);
   };
   return by_width(t, on32, on64);
 }
