@@ -224,6 +224,12 @@ class Executable {
   void run_each(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                 const EachKernel& each) const;
   std::vector<Dims> output_dims(const std::vector<TensorView>& inputs) const;
+  // On a CPU, the kernels that run slice by slice; `bytes`: of temporaries of one slice.
+  struct Slices {
+    size_t first, end;
+    int64_t slices, bytes;
+  };
+  std::vector<Slices> slices(const SizeBinding& sizes) const;
   int64_t temporary_bytes(
       const SizeBinding& sizes) const;  // of one call: values between kernels, and scratch of all threads
 

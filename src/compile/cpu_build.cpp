@@ -11,6 +11,7 @@
 #include "compile/cpu_build.hpp"
 #include "compile/custom.hpp"
 #include "compile/lower_groups.hpp"
+#include "compile/slices.hpp"
 #include "emit/llvm.hpp"
 #include "runtime/disk_cache.hpp"
 #include "smelt/error.hpp"
@@ -162,6 +163,7 @@ void load_kernels(Executable::State& state, const SourceOf& source_of, const std
       give(launch.parts[i], code.at(&kernel.bodies[static_cast<size_t>(kernel.parts[i].body)]));
   }
   state.in_place = binder.in_place();
+  state.sliced = find_slices(state);
 }
 
 // Per group with a schedule of its own: what its fastest schedule is remembered by.
@@ -243,6 +245,7 @@ void replace_kernels(Executable::State& state, const Replacements& others) {
       take_code(launch, before[k]);
   }
   state.in_place = binder.in_place();
+  state.sliced = find_slices(state);
 }
 
 void print_sources(Executable::State& state) { print_kernels(state); }

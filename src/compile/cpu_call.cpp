@@ -2,6 +2,7 @@
 
 #include "base/check.hpp"
 #include "compile/gpu_call.hpp"
+#include "compile/slices.hpp"
 
 namespace smelt {
 
@@ -37,9 +38,9 @@ void CpuCall::run() {
   for (const Copy& copy : before_) copy_as_expected(copy.from, copy.to);
   char* const scratch = static_cast<char*>(memory_.data) + prepared_->arena.bytes;
   error_ = 0;
-  for (size_t k = 0; k < addresses_.size(); ++k) {
-    launch_on_cpu(*state_, state_->launches[k], prepared_->launches[k], addresses_[k], scratch);
-    if (error_) throw_out_of_range(*state_, k, error_, inputs_, outputs_);
+  for (const Prepared::Run& kernels : prepared_->runs) {
+    launch_run(*state_, *prepared_, kernels, addresses_, scratch);
+    if (error_) throw_out_of_range(*state_, kernels.first, error_, inputs_, outputs_);
   }
   for (const Copy& copy : after_) copy_into(copy.from, copy.to);
 }

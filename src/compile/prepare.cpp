@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "compile/state.hpp"
+#include "compile/slices.hpp"
 
 namespace smelt {
 namespace {
@@ -94,11 +94,11 @@ Prepared::Phase cpu_phase(const kernel::Phase& phase, const SizeBinding& sizes) 
   return {phase.body.back().get<kernel::Loop>().extent.evaluate(sizes), std::max<int64_t>(1, kWorkPerPiece / work)};
 }
 
-Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes, int64_t alignment) {
+Arena lay_out(const std::vector<Slot>& slots, const std::vector<int64_t>& bytes, int64_t alignment) {
   Arena arena;
   std::vector<int64_t> lengths;
   for (size_t s = 0; s < slots.size(); ++s) {
-    const int64_t length = aligned(element_count(evaluate(slots[s].dims, sizes)) * size_of(slots[s].dtype), alignment);
+    const int64_t length = aligned(bytes[s], alignment);
     // First fit: the lowest place that no slot alive at the same time occupies.
     int64_t at = 0;
     for (bool moved = true; moved;) {
@@ -137,18 +137,46 @@ std::shared_ptr<const Prepared> prepared_for(const Executable::State& state, std
   return changed ? cached : prepared;
 }
 
+// What kernels hand to each other in slices stays in the caches.
+static void keep_slices(const Executable::State& state, Prepared& prepared) {
+  for (const Prepared::Run& run : prepared.runs)
+    for (size_t k = run.first; run.slices > 1 && k < run.end; ++k) {
+      const std::vector<Binding>& arrays = state.launches[k].arrays;
+      if (std::none_of(arrays.begin(), arrays.end(), [](const Binding& b) { return b.kind == Binding::Output; }))
+        set_streaming(state.launches[k], prepared.launches[k], 0);
+    }
+}
+
+static SizeBinding sizes_of_call(const Executable::State& state, const std::vector<Dims>& input_dims) {
+  SizeBinding sizes = bind_sizes(state.graph, input_dims);
+  sizes[kernel::kLaunchThreads] = state.threads;
+  return sizes;
+}
+
+std::shared_ptr<const Prepared> prepared_apart(const Executable::State& state, const Prepared& prepared) {
+  auto apart = std::make_shared<Prepared>(prepared);
+  const SizeBinding sizes = sizes_of_call(state, prepared.input_dims);
+  Layout layout = lay_out_apart(state, sizes);
+  apart->arena = std::move(layout.arena);
+  apart->runs = std::move(layout.runs);
+  for (size_t k = 0; k < state.launches.size(); ++k) apart->launches[k] = prepare_launch(state, k, sizes);
+  return apart;
+}
+
 std::shared_ptr<const Prepared> prepare(const Executable::State& state, const std::vector<TensorView>& inputs) {
   check_dtypes(state.graph, inputs);
   if (auto last = state.last.load(); last && same_dims(*last, inputs)) return last;
   auto prepared = std::make_shared<Prepared>();
   for (const TensorView& input : inputs) prepared->input_dims.push_back(input.dims);
-  SizeBinding sizes = bind_sizes(state.graph, prepared->input_dims);
+  const SizeBinding sizes = sizes_of_call(state, prepared->input_dims);
   for (NodeId id : state.graph.outputs) prepared->output_dims.push_back(evaluate(state.graph.at(id).shape, sizes));
-  sizes[kernel::kLaunchThreads] = state.threads;
-  prepared->arena = lay_out(state.slots, sizes, state.device.is_gpu ? kGpuAlignment : kCpuAlignment);
+  Layout layout = lay_out_call(state, sizes);
+  prepared->arena = std::move(layout.arena);
+  prepared->runs = std::move(layout.runs);
   for (size_t k = 0; k < state.launches.size(); ++k) prepared->launches.push_back(prepare_launch(state, k, sizes));
   for (const Prepared::Launch& launch : prepared->launches)
     prepared->scratch_bytes = std::max(prepared->scratch_bytes, launch.scratch_bytes * state.threads);
+  keep_slices(state, *prepared);
   state.last.store(prepared);
   return prepared;
 }

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "base/check.hpp"
-#include "compile/state.hpp"
+#include "compile/slices.hpp"
 #include "graph/build_detail.hpp"
 #include "graph/out_of_range.hpp"
 
@@ -86,14 +86,15 @@ void execute(const Executable::State& state, const Prepared& prepared, const std
   MemoryPool::Block block = state.pool.take(arena.bytes + prepared.scratch_bytes);
   char* const memory = block.first.get();
   int32_t error = 0;
-  for (size_t k = 0; k < state.launches.size(); ++k) {
-    const Launch& l = state.launches[k];
-    Addresses addresses = find_addresses(l, arena, memory, &error, inputs, outputs);
-    const auto run = [&] { launch_on_cpu(state, l, prepared.launches[k], addresses, memory + arena.bytes); };
-    each ? each(k, run) : run();
+  std::vector<Addresses> addresses;
+  for (const Launch& launch : state.launches)
+    addresses.push_back(find_addresses(launch, arena, memory, &error, inputs, outputs));
+  for (const Prepared::Run& kernels : prepared.runs) {
+    const auto run = [&] { launch_run(state, prepared, kernels, addresses, memory + arena.bytes); };
+    each ? each(kernels.first, run) : run();
     if (!error) continue;
     state.pool.give_back(std::move(block));
-    throw_out_of_range(state, k, error, inputs, outputs);
+    throw_out_of_range(state, kernels.first, error, inputs, outputs);
   }
   state.pool.give_back(std::move(block));
 }
@@ -212,8 +213,20 @@ std::vector<Dims> Executable::output_dims(const std::vector<TensorView>& inputs)
 int64_t Executable::temporary_bytes(const SizeBinding& sizes) const {
   SizeBinding all = sizes;
   all[kernel::kLaunchThreads] = state_->threads;
-  const int64_t arena = lay_out(state_->slots, all, state_->device.is_gpu ? kGpuAlignment : kCpuAlignment).bytes;
+  const int64_t arena = lay_out_call(*state_, all).arena.bytes;
   return state_->device.is_gpu ? arena : arena + scratch_bytes(*state_, all);
+}
+
+std::vector<Executable::Slices> Executable::slices(const SizeBinding& sizes) const {
+  SizeBinding all = sizes;
+  all[kernel::kLaunchThreads] = state_->threads;
+  std::vector<Slices> result;
+  for (const Prepared::Run& run : lay_out_call(*state_, all).runs) {
+    if (run.slices == 1) continue;
+    result.push_back({run.first, run.end, run.slices, 0});
+    for (const auto& part : run.parts) result.back().bytes += part.second;
+  }
+  return result;
 }
 
 std::vector<InPlaceArrays> Executable::in_place() const { return state_->in_place; }
@@ -324,7 +337,7 @@ void Executable::run_each(const std::vector<TensorView>& inputs, const std::vect
   SMELT_CHECK(!interpreted(), "kernels of a program that is interpreted");
   if (state_->device.is_gpu) return run_each_on_gpu(state_, prepared, inputs, outputs, each);
   std::vector<Tensor> copies;
-  execute(*state_, *prepared, expected_inputs(*state_, inputs, copies), outputs, each);
+  execute(*state_, *prepared_apart(*state_, *prepared), expected_inputs(*state_, inputs, copies), outputs, each);
 }
 
 }  // namespace smelt

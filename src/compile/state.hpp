@@ -96,7 +96,14 @@ struct Arena {
 inline constexpr int64_t kStaticShared = 4096;
 inline constexpr int64_t kCpuAlignment = 64, kGpuAlignment = 256;
 inline int64_t aligned(int64_t bytes, int64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
-Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes, int64_t alignment);
+Arena lay_out(const std::vector<Slot>& slots, const std::vector<int64_t>& bytes, int64_t alignment);
+
+// Kernels of a CPU that follow each other and can run slice by slice (kernel/slices.hpp).
+struct SlicedKernels {
+  size_t first, end;
+  IntExpr slices;             // there may be as many, or any divisor of that
+  std::vector<size_t> slots;  // which no other kernel uses
+};
 
 // Everything about a call that follows from the sizes of its inputs: calls with the same sizes
 // again do not compute it again.
@@ -117,8 +124,15 @@ struct Prepared {
     std::vector<Launch> parts;  // of a batch
     std::vector<Dims> dims;     // of the user's own code: per array
   };
+  // Kernels that run one after the other in each slice, or one kernel as a whole.
+  struct Run {
+    size_t first, end;
+    int64_t slices = 1;
+    std::vector<std::pair<size_t, int64_t>> parts;  // slots that have a part for each thread, of so many bytes
+  };
   std::vector<Dims> input_dims, output_dims;
   Arena arena;
+  std::vector<Run> runs;      // on a CPU
   int64_t scratch_bytes = 0;  // of the launch that needs most, all threads; comes after the arena
   std::vector<Launch> launches;
 };
@@ -172,6 +186,7 @@ struct Executable::State {
   std::vector<Launch> launches;
   std::vector<Slot> slots;
   std::vector<InPlaceArrays> in_place;
+  std::vector<SlicedKernels> sliced;
   std::vector<StageTime> times;
   Machine device;
   plan::Options target;  // what was planned for
@@ -189,6 +204,9 @@ std::shared_ptr<const Prepared> prepare(const Executable::State& state, const st
 void add_launch_sizes(const kernel::Kernel& kernel, SizeBinding& sizes);
 // How the threads of a CPU divide a phase.
 Prepared::Phase cpu_phase(const kernel::Phase& phase, const SizeBinding& sizes);
+
+// The same where every kernel runs by itself, none in slices with others.
+std::shared_ptr<const Prepared> prepared_apart(const Executable::State& state, const Prepared& prepared);
 
 // The same for these arrays of a CPU: lines of an array that is overwritten are in the caches
 // already, and writing past these takes longer.

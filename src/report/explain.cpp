@@ -139,6 +139,7 @@ Explanation explanation_of(const std::string& program, const Executable& executa
   e.undone = undone_passes(executable);
   e.in_place = executable.in_place();
   e.interpreted = executable.interpreted();
+  e.slices = executable.slices(sizes);
   return e;
 }
 
@@ -167,6 +168,9 @@ std::string to_text(const Explanation& e, const Style& style) {
   if (e.temporary_bytes >= 0)
     out += fmt::format("  temporaries of a call: {}\n",
                        e.temporary_bytes > 0 ? format_memory(e.temporary_bytes) + ", one block" : "none");
+  for (const auto& [first, end, slices, bytes] : e.slices)
+    out += fmt::format("  kernels {} to {} run in {} slices: {} of temporaries for each thread\n", first + 1, end,
+                       slices, format_memory(bytes));
   if (!e.in_place.empty()) out += fmt::format("  may reuse the memory of an input: {}\n", in_place_text(e));
   out += "\n" + style.bold("edges") + "\n" + edges_text(e, style);
   out += "\n" + style.bold("bytes moved") + "\n" + ledger_text(e.plan.traffic);

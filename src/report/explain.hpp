@@ -20,11 +20,12 @@ struct Explanation {
   const SizeBinding& sizes;                   // what the plan's bytes were counted with
   std::vector<BuiltFunction> functions = {};  // on a GPU that is here
   CacheUse cache = {};
-  std::optional<Outlook> outlook = {};  // what the cost model says
-  bool all_edges = false;               // text: every edge, not only those that are cut
-  bool names_options = true;            // text: mentions options of the command line
-  std::vector<KernelTime> times = {};   // per kernel, when they were measured
-  int64_t temporary_bytes = -1;         // of one call; -1: not known
+  std::optional<Outlook> outlook = {};          // what the cost model says
+  bool all_edges = false;                       // text: every edge, not only those that are cut
+  bool names_options = true;                    // text: mentions options of the command line
+  std::vector<KernelTime> times = {};           // per kernel, when they were measured
+  int64_t temporary_bytes = -1;                 // of one call; -1: not known
+  std::vector<Executable::Slices> slices = {};  // kernels that run slice by slice
   std::vector<InPlaceArrays> in_place = {};
   std::vector<std::vector<Considered>> considered = {};  // per kernel, when they were asked for
   std::vector<std::vector<std::string>> undone = {};  // per kernel, the passes of which the result could not be proved

@@ -174,6 +174,9 @@ nlohmann::ordered_json to_json(const Explanation& e) {
     out["changes"] = changes_json(e);
   }
   if (e.temporary_bytes >= 0) out["temporary_bytes"] = e.temporary_bytes;
+  out["slices"] = ordered_json::array();
+  for (const auto& [first, end, slices, bytes] : e.slices)
+    out["slices"].push_back({{"first", first + 1}, {"last", end}, {"slices", slices}, {"bytes", bytes}});
   out["in_place"] = ordered_json::array();
   for (const InPlaceArrays& p : e.in_place)
     out["in_place"].push_back({{"input", name_of_value(e.graph, e.graph.inputs[p.input])}, {"output", p.output + 1}});

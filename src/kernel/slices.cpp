@@ -1,0 +1,106 @@
+#include "kernel/slices.hpp"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "kernel/conditions.hpp"
+#include "kernel/facts.hpp"
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// The index of an element along the first dimensions, as one number.
+struct Leading {
+  size_t dims;      // how many of them
+  IntExpr of_part;  // places that a part has
+};
+
+class Slices {
+ public:
+  Slices(const Kernel& kernel, const Loop& grid, size_t param, IntExpr slices, IntExpr iterations, Leading leading)
+      : kernel_(kernel),
+        grid_(grid),
+        param_(static_cast<int>(param)),
+        slices_(std::move(slices)),
+        iterations_(std::move(iterations)),
+        leading_(std::move(leading)),
+        ranges_(ranges_of_sizes(kernel)) {
+    at_[grid.var] = iterations_ * slice_ + IntExpr::symbol(within_);
+    widen(ranges_, *slice_.as_symbol(), slices_);
+    widen(ranges_, within_, iterations_);
+  }
+
+  bool run() {
+    std::vector<std::pair<Symbol, IntExpr>> launch;
+    for (const LaunchSize& l : kernel_.launch_sizes)
+      if (l.symbol.kind() != Symbol::Kind::Multiplier) launch.emplace_back(l.symbol, l.value);
+    Facts facts(std::move(launch));
+    for (const IntExpr& e : kernel_.assumptions) facts.add(e);
+    for (const IndexLocal& local : kernel_.index_locals) facts.add_range(Symbol::local(local.local), local.extent);
+    facts.add_range(*slice_.as_symbol(), slices_);
+    facts.add_range(within_, iterations_);
+    return stay(grid_.body, facts);
+  }
+
+ private:
+  bool stay(const std::vector<Stmt>& body, const Facts& facts) {
+    for (const Stmt& s : body) {
+      bool inside = true;
+      visit_accesses(kernel_, s, [&](const Access& a, bool) {
+        inside = inside && (a.scratch || a.array != param_ || stays(a, facts));
+      });
+      if (!inside) return false;
+      const std::vector<Stmt>* inner = body_of(s);
+      if (!inner) continue;
+      Facts more = facts;
+      if (const auto* loop = s.get_if<Loop>()) {
+        const IntExpr extent = loop->extent.substitute(at_, ranges_);
+        more.add_range(loop->var, extent);
+        widen(ranges_, loop->var, extent);
+      }
+      if (const auto* each = s.get_if<Each>()) more.add_range(each->var, each->extent.substitute(at_, ranges_));
+      if (!stay(*inner, more)) return false;
+      if (const Interior* interior = interior_of(s); interior && !stay(interior->body, more)) return false;
+    }
+    return true;
+  }
+
+  bool stays(const Access& a, const Facts& facts) const {
+    const std::vector<IntExpr>& dims = kernel_.params[static_cast<size_t>(param_)].dims;
+    IntExpr place;
+    for (size_t d = 0; d < leading_.dims; ++d) place = place * dims[d] + a.index[d].substitute(at_, ranges_);
+    const IntExpr in_part = recombine(place) - leading_.of_part * slice_;
+    return facts.proves(in_part) && facts.proves(leading_.of_part - 1 - in_part);
+  }
+
+  const Kernel& kernel_;
+  const Loop& grid_;
+  const int param_;
+  const IntExpr slices_, iterations_, slice_ = IntExpr::symbol(Symbol::proof("slice"));
+  const Symbol within_ = Symbol::proof("within");
+  const Leading leading_;
+  Ranges ranges_;
+  std::map<Symbol, IntExpr> at_;
+};
+
+}  // namespace
+
+bool stays_in_slices(const Kernel& kernel, size_t param, const IntExpr& slices) {
+  if (kernel.phases.size() != 1) return false;
+  const auto* grid = loop_of(kernel.phases[0].body.back(), LoopKind::Grid);
+  if (!grid) return false;
+  const auto [iterations, rest] = divide_terms(grid->extent, slices);
+  if (!rest.is(0)) return false;
+  IntExpr places = 1;
+  const std::vector<IntExpr>& dims = kernel.params[param].dims;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    places = places * dims[d];
+    const auto [of_part, left] = divide_terms(places, slices);
+    if (left.is(0)) return Slices(kernel, *grid, param, slices, iterations, {d + 1, of_part}).run();
+  }
+  return false;
+}
+
+}  // namespace smelt::kernel
