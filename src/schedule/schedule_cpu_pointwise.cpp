@@ -134,12 +134,14 @@ int64_t side_of_tiles(const Domain& domain, int across, const Target& target) {
   return shorter >= kLargeTile ? kLargeTile : kTile;
 }
 
-// Loops over rows in the order in which most of what is read lies, where that is another one than
-// that of the results, as where heads are split off: a core finds by itself what follows in memory,
-// while whole lines are stored in any order. Two of 12 x 2048 rows for 16 heads, of 128 bytes, took
-// 7.0 ms in the order of the results, and 4.3 so (Intel Xeon).
+// Loops over rows in the order in which most of what is read lies, as where heads are split off,
+// where the order of the results would jump on the whole of a long axis: a core finds by itself
+// what follows in memory, in some rows at a time. 12 x 2048 rows of 128 bytes for each of 16 heads
+// took 7.0 ms in the order of the results, and 4.3 so; merging them again takes longer so (Intel
+// Xeon).
 void follow_reads(const Graph& graph, const Options& options, Domain& domain) {
-  constexpr double kLines = 128;  // bytes of a row
+  constexpr double kLines = 128;                      // bytes of a row
+  constexpr int64_t kRowsAtATime = 64, kClearly = 4;  // that results jump between; how many times as many it was
   const size_t rows = domain.axes.size() - 1;
   if (domain.axes.size() < 3) return;
   const Axis& last = domain.axes.back();
@@ -168,6 +170,8 @@ void follow_reads(const Graph& graph, const Options& options, Domain& domain) {
   const auto most =
       std::max_element(orders.begin(), orders.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == orders.end() || 2 * most->second < written) return;
+  const auto jumps = [&](size_t axis) { return domain.axes[axis].estimate; };
+  if (jumps(most->first.back()) > kRowsAtATime || kClearly * jumps(most->first.back()) > jumps(rows - 1)) return;
   std::vector<Axis> axes;
   for (const size_t axis : most->first) axes.push_back(domain.axes[axis]);
   axes.push_back(last);

@@ -43,6 +43,7 @@ TEST(MemoryOrder, StaysWhereAccessesDisagreeOrPositionsCount) {
 TEST(MemoryOrder, RowsGoInTheOrderInWhichTheyAreRead) {
   const auto of_rows = [](const std::string& program) { return axes(program, false); };
   EXPECT_EQ(of_rows("input x: f32[8, 300, 16, 64]\nreturn permute(x, (0, 2, 1, 3)) * 2"), "a0 a2 a1 a3");
+  EXPECT_EQ(of_rows("input x: f32[8, 16, 300, 64]\nreturn permute(x, (0, 2, 1, 3)) * 2"), "a0 a1 a2 a3");
   EXPECT_EQ(of_rows("input x: f32[8, 300, 16, 64]\nreturn x * 2"), "a0a1a2a3");
   EXPECT_EQ(of_rows("input x: f32[8, 300, 16, 64]\ninput y: f32[8, 16, 300, 64]\nreturn permute(x, (0, 2, 1, 3)) + y"),
             "a0 a1 a2 a3");
