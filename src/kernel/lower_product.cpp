@@ -12,6 +12,13 @@
 //           each sum += total                           parts are added up, which keeps the error small
 //     serial %y over the rows, vector %i over the columns:  out = h(sum)
 //
+// Inner axes of one part: sums are not added to anything, and where results are whole cache lines
+// those of a block follow its sums at once:
+//       serial %jr over vectors of columns, %ir over blocks of rows:
+//         vector %i over the columns:
+//           each sum = total
+//         serial %y over the rows of the block, vector %i over its columns:  out = h(sum)
+//
 // Matrix units (schedule::Product::tiles): panels have the words of a row, or of a column, in whole
 // tiles, and the innermost loops are TileProduct, for a block of rows and columns.
 //
@@ -165,22 +172,56 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
       const ExprId factor =
           builder_.load({true, rows.buffer, p.rows_along_inner ? schedule::Index{row, k} : schedule::Index{k, row}});
       steps.push_back(assign(total, multiplied(builder_.local(total), factor, columns.at(p.sums[s].columns))));
-      const Access sum{true, panels.sums[s], {row, vec * p.block_columns + lane}};
-      ends.push_back(builder_.store(
-          sum, builder_.apply(Op::Add, {builder_.load(sum), builder_.cast(builder_.local(total), t, true)})));
+      const Access sum{true, panels.sums[s],
+                       by_blocks() ? schedule::Index{r, lane} : schedule::Index{row, vec * p.block_columns + lane}};
+      const ExprId made = builder_.cast(builder_.local(total), t, true);
+      ends.push_back(builder_.store(sum, in_one_part() ? made : builder_.apply(Op::Add, {builder_.load(sum), made})));
     }
   }
   append(body, in_loops({{kInner, ceildiv(inner.length, p.terms)}}, std::move(steps)));
   append(body, std::move(ends));
-  return in_loops(
-      {{kColumnVector, ceildiv(tile.across, p.block_columns)}, {kRowBlock, ceildiv(tile.rows.length, p.block_rows)}},
+  return over_blocks(
+      panels, tile,
       single(loop(LoopKind::Vector, kLane, p.block_columns, std::move(body), static_cast<int>(p.block_columns))));
 }
 
-// Whether matrix units make sums as they are in the end.
+// What makes the sums of a block, of all blocks; with the results, where these follow at once.
+std::vector<Stmt> ProductLowering::over_blocks(const Panels& panels, const Tile& tile, std::vector<Stmt> block) {
+  const schedule::Product& p = product();
+  const IntExpr vectors = ceildiv(tile.across, p.block_columns), blocks = ceildiv(tile.rows.length, p.block_rows);
+  if (by_blocks()) {
+    Placement placement = tile.placement;
+    placement.ranges[kColumnVector] = {0, vectors - 1};
+    placement.ranges[kRowBlock] = {0, blocks - 1};
+    const auto part_of = [&](const Piece& whole, Symbol number, int64_t each) {
+      const IntExpr first = IntExpr::symbol(number) * each;
+      return Piece{whole.first + first, min(each, whole.length - first, placement.ranges)};
+    };
+    Tile part = tile;
+    part.rows = part_of(tile.rows, kRowBlock, p.block_rows);
+    part.columns = part_of(tile.columns, kColumnVector, p.block_columns);
+    part.placement = placement;
+    append(block, results(panels, part));
+  }
+  return in_loops({{kColumnVector, vectors}, {kRowBlock, blocks}}, std::move(block));
+}
+
+// Whether sums are as they are in the end once they are made.
 bool ProductLowering::in_one_part() const {
   const auto all = schedule::count_of(domain(), product().inner).constant();
-  return product().tiles && all && *all > 0 && *all <= product().tile_inner;
+  return !product().few_rows && all && *all > 0 && *all <= product().tile_inner;
+}
+
+// Whether the results of a block follow as soon as its sums are there: memory is busy with them
+// while the next block is multiplied. They must be whole cache lines, which bypass the caches.
+bool ProductLowering::by_blocks() const {
+  constexpr int64_t kLine = 64;
+  const auto columns = schedule::count_of(domain(), product().columns).constant();
+  return in_one_part() && product().lines == 0 && columns &&
+         std::all_of(domain().outputs.begin(), domain().outputs.end(), [&](const schedule::Output& o) {
+           const int64_t size = size_of(graph_.at(o.node).dtype);
+           return *columns * size % kLine == 0 && product().block_columns * size % kLine == 0;
+         });
 }
 
 std::vector<Stmt> ProductLowering::multiply_tiles(const Panels& panels, const Tile& tile, const Piece& inner) {
@@ -189,19 +230,18 @@ std::vector<Stmt> ProductLowering::multiply_tiles(const Panels& panels, const Ti
                 column = vec * p.block_columns;
   std::vector<Stmt> body;
   for (size_t s = 0; s < p.sums.size(); ++s)
-    body.push_back(TileProduct{.into = {true, panels.sums[s], {row, column}},
-                               .rows = {true, panel_of(panels.rows, p.sums[s].rows).buffer, {row, 0}},
-                               .columns = {true, panel_of(panels.columns, p.sums[s].columns).buffer,
-                                           p.lines > 0 ? schedule::Index{0, column} : schedule::Index{vec, 0, 0}},
-                               .words = whole_words(inner),
-                               .rows_type = p.tiles->rows,
-                               .columns_type = p.tiles->columns,
-                               .down = p.tiles->down,
-                               .across = p.tiles->across,
-                               .first = in_one_part()});
-  return in_loops(
-      {{kColumnVector, ceildiv(tile.across, p.block_columns)}, {kRowBlock, ceildiv(tile.rows.length, p.block_rows)}},
-      std::move(body));
+    body.push_back(
+        TileProduct{.into = {true, panels.sums[s], by_blocks() ? schedule::Index{0, 0} : schedule::Index{row, column}},
+                    .rows = {true, panel_of(panels.rows, p.sums[s].rows).buffer, {row, 0}},
+                    .columns = {true, panel_of(panels.columns, p.sums[s].columns).buffer,
+                                p.lines > 0 ? schedule::Index{0, column} : schedule::Index{vec, 0, 0}},
+                    .words = whole_words(inner),
+                    .rows_type = p.tiles->rows,
+                    .columns_type = p.tiles->columns,
+                    .down = p.tiles->down,
+                    .across = p.tiles->across,
+                    .first = in_one_part()});
+  return over_blocks(panels, tile, std::move(body));
 }
 
 // Few rows: blocks of columns, and the columns after the last whole block one by one.
@@ -253,12 +293,33 @@ std::vector<Stmt> ProductLowering::add_few(const Panels& panels, const Tile& til
   return in_loops({{kColumnVector, count}, {kRowBlock, ceildiv(tile.rows.length, p.block_rows)}}, std::move(body));
 }
 
+// What follows from the sums of a tile, or of a block of it.
+std::vector<Stmt> ProductLowering::results(const Panels& panels, const Tile& tile) {
+  const schedule::Product& p = product();
+  const IntExpr lane = IntExpr::symbol(kLane), row = IntExpr::symbol(kRow), line = IntExpr::symbol(kLine);
+  Placement placement = tile.placement;
+  placement.ranges[kRow] = {0, tile.rows.length - 1};
+  placement.ranges[kLine] = {0, tile.lines.length - 1};
+  placement.ranges[kLane] = {0, tile.columns.length - 1};
+  place(placement, p.rows, tile.rows.first + row);
+  place_column(placement, tile, line, lane);
+  for (size_t s = 0; s < p.sums.size(); ++s)
+    evaluator_.set_reduction(
+        p.sums[s].node,
+        builder_.cast(builder_.load({true, panels.sums[s], {row, in_tile(line, lane)}}), accumulator(p.sums[s]), true));
+  LoopExtents loops{{kRow, tile.rows.length}};
+  if (p.lines > 0) loops.insert(loops.begin(), {kLine, tile.lines.length});
+  std::vector<Stmt> made = elements(placement);
+  for (Stmt& s : made)
+    if (auto* store = s.get_if<Store>()) store->streaming = true;
+  return in_loops(loops, single(vector(tile.columns.length, std::move(made))));
+}
+
 void ProductLowering::cpu_tiles() {
   const schedule::Product& p = product();
   Tile tile = tile_of_grid();
   const Panels panels = add_panels();
   const IntExpr lane = IntExpr::symbol(kLane), row = IntExpr::symbol(kRow);
-  const IntExpr line = IntExpr::symbol(kLine);
   std::vector<Stmt> body, parts;
   for (size_t s = 0; s < p.sums.size() && !in_one_part(); ++s) {
     std::vector<Stmt> zero = single(builder_.store({true, panels.sums[s], {row, lane}},
@@ -277,19 +338,7 @@ void ProductLowering::cpu_tiles() {
                            : multiply(panels, tile, inner));
   append(body, in_loops({{kPart, ceildiv(schedule::count_of(domain(), p.inner), p.tile_inner)}}, std::move(parts)));
 
-  Placement placement = tile.placement;
-  placement.ranges[kRow] = {0, tile.rows.length - 1};
-  placement.ranges[kLine] = {0, tile.lines.length - 1};
-  placement.ranges[kLane] = {0, tile.columns.length - 1};
-  place(placement, p.rows, tile.rows.first + row);
-  place_column(placement, tile, line, lane);
-  for (size_t s = 0; s < p.sums.size(); ++s)
-    evaluator_.set_reduction(
-        p.sums[s].node,
-        builder_.cast(builder_.load({true, panels.sums[s], {row, in_tile(line, lane)}}), accumulator(p.sums[s]), true));
-  LoopExtents loops{{kRow, tile.rows.length}};
-  if (p.lines > 0) loops.insert(loops.begin(), {kLine, tile.lines.length});
-  append(body, in_loops(loops, single(vector(tile.columns.length, elements(placement)))));
+  if (!by_blocks()) append(body, results(panels, tile));
   add_phase(tile.grid, std::move(body),
             IntExpr(p.tile_rows * p.tile_columns) * max(1, floordiv(schedule::count_of(domain(), p.inner), 8)));
 }

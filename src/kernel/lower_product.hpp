@@ -71,6 +71,9 @@ class ProductLowering : public Lowering {
   IntExpr whole_words(const Piece& inner) const;
   bool rows_by_row() const;
   bool in_one_part() const;
+  bool by_blocks() const;
+  std::vector<Stmt> over_blocks(const Panels& panels, const Tile& tile, std::vector<Stmt> block);
+  std::vector<Stmt> results(const Panels& panels, const Tile& tile);
   const Panel& panel_of(const std::vector<Panel>& panels, NodeId factor, int part = 0) const;
   ExprId factor_at(const Panel& panel, const Placement& placement);
   ExprId term_in_word(ExprId value, int64_t term);

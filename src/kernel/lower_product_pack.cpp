@@ -31,8 +31,8 @@ ProductLowering::Panels ProductLowering::add_panels() {
       add(panels.columns, sum.columns, sum.reduction, {p.tile_columns, words + kApart});
     else if (!p.few_rows)
       add(panels.columns, sum.columns, sum.reduction, {blocks, words + (p.tiles ? 1 : 0), p.block_columns});
-    panels.sums.push_back(
-        add_scratch(held_type(sum), {p.tile_rows, blocks * p.block_columns + (p.tiles ? kApart : 0)}));
+    const int64_t rows = by_blocks() ? p.block_rows : p.tile_rows, across = by_blocks() ? 1 : blocks;
+    panels.sums.push_back(add_scratch(held_type(sum), {rows, across * p.block_columns + (p.tiles ? kApart : 0)}));
   }
   if (p.moved_rows)
     for (Panel& panel : panels.columns) panel.moved = add_scratch(DType::I32, {blocks, p.block_columns});
