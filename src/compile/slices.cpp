@@ -101,8 +101,7 @@ class FindSlices {
   // Adds the next kernel, if it can run in the same slices, or in fewer ones.
   bool extend(SlicedKernels& chain) {
     const size_t next = chain.end;
-    if (next == state_.launches.size() || !may_be_sliced(next) || overwrites_inputs(chain.first, next + 1))
-      return false;
+    if (next == state_.launches.size() || !may_be_sliced(next) || overwrites_inputs(chain.first, next)) return false;
     const auto arrays = handed_over(chain.first, next + 1);
     const bool connected = std::any_of(arrays.begin(), arrays.end(), [&](const auto& array) {
       return std::any_of(array.second.begin(), array.second.end(), [&](const Use& u) { return u.kernel == next; });
@@ -120,27 +119,30 @@ class FindSlices {
   }
 
   bool stay(const std::map<Array, std::vector<Use>>& arrays, const IntExpr& slices) {
+    const std::string text = slices.str();
     return std::all_of(arrays.begin(), arrays.end(), [&](const auto& array) {
       return std::all_of(array.second.begin(), array.second.end(), [&](const Use& use) {
-        const auto [at, fresh] = stay_.try_emplace({use.kernel, use.param, slices.str()}, false);
+        const auto [at, fresh] = stay_.try_emplace({state_.alike[use.kernel], use.param, text}, false);
         if (fresh) at->second = kernel::stays_in_slices(state_.kernels[use.kernel], use.param, slices);
         return at->second;
       });
     });
   }
 
-  // Whether one kernel of the chain may write in place of an input that another one reads.
-  bool overwrites_inputs(size_t first, size_t end) const {
+  // Whether a kernel may write in place of an input that one from `first` on before it reads, or
+  // reads what one of these overwrites.
+  bool overwrites_inputs(size_t first, size_t kernel) const {
     const auto uses = [&](size_t k, Binding::Kind kind, size_t index) {
       const std::vector<Binding>& arrays = state_.launches[k].arrays;
       return std::any_of(arrays.begin(), arrays.end(),
                          [&](const Binding& b) { return b.kind == kind && b.index == static_cast<int>(index); });
     };
-    for (const InPlaceArrays& pair : state_.in_place)
-      for (size_t k = first; k < end; ++k)
-        for (size_t other = first; other < end; ++other)
-          if (k != other && uses(k, Binding::Output, pair.output) && uses(other, Binding::Input, pair.input))
-            return true;
+    for (const InPlaceArrays& pair : state_.in_place) {
+      const bool writes = uses(kernel, Binding::Output, pair.output), reads = uses(kernel, Binding::Input, pair.input);
+      for (size_t k = first; (writes || reads) && k < kernel; ++k)
+        if ((writes && uses(k, Binding::Input, pair.input)) || (reads && uses(k, Binding::Output, pair.output)))
+          return true;
+    }
     return false;
   }
 
