@@ -120,13 +120,16 @@ class FindSlices {
 
   bool stay(const std::map<Array, std::vector<Use>>& arrays, const IntExpr& slices) {
     const std::string text = slices.str();
-    return std::all_of(arrays.begin(), arrays.end(), [&](const auto& array) {
-      return std::all_of(array.second.begin(), array.second.end(), [&](const Use& use) {
-        const auto [at, fresh] = stay_.try_emplace({state_.alike[use.kernel], use.param, text}, false);
-        if (fresh) at->second = kernel::stays_in_slices(state_.kernels[use.kernel], use.param, slices);
-        return at->second;
+    const auto all = [&](kernel::Slicing how) {
+      return std::all_of(arrays.begin(), arrays.end(), [&](const auto& array) {
+        return std::all_of(array.second.begin(), array.second.end(), [&](const Use& use) {
+          const auto [at, fresh] = stay_.try_emplace({state_.alike[use.kernel], use.param, text, how}, false);
+          if (fresh) at->second = kernel::stays_in_slices(state_.kernels[use.kernel], use.param, slices, how);
+          return at->second;
+        });
       });
-    });
+    };
+    return all(kernel::Slicing::Tried) && all(kernel::Slicing::Proved);
   }
 
   // Whether a kernel may write in place of an input that one from `first` on before it reads, or
@@ -158,7 +161,7 @@ class FindSlices {
   }
 
   const Executable::State& state_;
-  std::map<std::tuple<size_t, size_t, std::string>, bool> stay_;
+  std::map<std::tuple<size_t, size_t, std::string, kernel::Slicing>, bool> stay_;
 };
 
 int64_t bytes_of(const Slot& slot, const SizeBinding& sizes) {

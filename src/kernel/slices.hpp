@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernel/kernel.hpp"
 
@@ -10,7 +11,9 @@ namespace smelt::kernel {
 
 // Whether, of so many slices with equally many iterations, the one with number s accesses only the
 // elements of this array in the part with number s, of as many parts of equal size. Of a kernel
-// with one phase; false where it is not proved.
-bool stays_in_slices(const Kernel& kernel, size_t param, const IntExpr& slices);
+// with one phase. Proved: false where no proof is found. Tried: some accesses are looked at, which
+// takes far less time.
+enum class Slicing : uint8_t { Tried, Proved };
+bool stays_in_slices(const Kernel& kernel, size_t param, const IntExpr& slices, Slicing how);
 
 }  // namespace smelt::kernel
