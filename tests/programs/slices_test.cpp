@@ -81,7 +81,7 @@ TEST_F(Slices, NotAcrossThem) {
   }
 }
 
-// An output that stands in place of an input which an earlier kernel reads as a whole.
+// An output may share the memory of an input that an earlier kernel reads.
 TEST_F(Slices, NotInPlaceOfWhatOthersRead) {
   const std::string program =
       "input x: f32[16, 64, 32]\ninput w: f32[32, 32]\ny = softmax(x @ w, axis=-1)\nreturn y @ w + flip(x, 0)";
