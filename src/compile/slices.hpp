@@ -15,7 +15,7 @@ std::vector<SlicedKernels> find_slices(const Executable::State& state);
 // kLaunchThreads.
 struct Layout {
   Arena arena;
-  std::vector<Prepared::Run> runs;  // empty on a GPU
+  std::vector<Prepared::Run> runs;  // on a GPU nobody looks at them
 };
 Layout lay_out_call(const Executable::State& state, const SizeBinding& sizes);
 
