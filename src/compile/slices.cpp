@@ -123,7 +123,8 @@ class FindSlices {
     const auto all = [&](kernel::Slicing how) {
       return std::all_of(arrays.begin(), arrays.end(), [&](const auto& array) {
         return std::all_of(array.second.begin(), array.second.end(), [&](const Use& use) {
-          const auto [at, fresh] = stay_.try_emplace({state_.alike[use.kernel], use.param, text, how}, false);
+          auto& known = how == kernel::Slicing::Tried ? seen_ : proved_;
+          const auto [at, fresh] = known.try_emplace({state_.alike[use.kernel], use.param, text}, false);
           if (fresh) at->second = kernel::stays_in_slices(state_.kernels[use.kernel], use.param, slices, how);
           return at->second;
         });
@@ -161,7 +162,7 @@ class FindSlices {
   }
 
   const Executable::State& state_;
-  std::map<std::tuple<size_t, size_t, std::string, kernel::Slicing>, bool> stay_;
+  std::map<std::tuple<size_t, size_t, std::string>, bool> seen_, proved_;  // of a kernel, a parameter, slices
 };
 
 int64_t bytes_of(const Slot& slot, const SizeBinding& sizes) {

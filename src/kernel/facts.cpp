@@ -450,4 +450,14 @@ bool Facts::proves(const IntExpr& e) const {
   return false;
 }
 
+Facts facts_of(const Kernel& kernel, Proved* proved) {
+  std::vector<std::pair<Symbol, IntExpr>> launch;
+  for (const LaunchSize& l : kernel.launch_sizes)
+    if (l.symbol.kind() != Symbol::Kind::Multiplier) launch.emplace_back(l.symbol, l.value);
+  Facts facts(std::move(launch), proved);
+  for (const IntExpr& e : kernel.assumptions) facts.add(e);
+  for (const IndexLocal& local : kernel.index_locals) facts.add_range(Symbol::local(local.local), local.extent);
+  return facts;
+}
+
 }  // namespace smelt::kernel

@@ -15,6 +15,7 @@
 namespace smelt::kernel {
 
 class Proved;
+struct Kernel;
 
 class Facts {
  public:
@@ -69,6 +70,9 @@ class Facts {
   Proved* proved_;
   mutable std::shared_ptr<Found> found_;  // empty until something is asked
 };
+
+// What is known everywhere in a kernel.
+Facts facts_of(const Kernel& kernel, Proved* proved = nullptr);
 
 // What has been proved so far, by what is known at the place: a kernel that is verified again after
 // a pass is proved again only where the pass has changed something.

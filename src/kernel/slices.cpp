@@ -35,12 +35,7 @@ class Slices {
   }
 
   bool run() {
-    std::vector<std::pair<Symbol, IntExpr>> launch;
-    for (const LaunchSize& l : kernel_.launch_sizes)
-      if (l.symbol.kind() != Symbol::Kind::Multiplier) launch.emplace_back(l.symbol, l.value);
-    Facts facts(std::move(launch));
-    for (const IntExpr& e : kernel_.assumptions) facts.add(e);
-    for (const IndexLocal& local : kernel_.index_locals) facts.add_range(Symbol::local(local.local), local.extent);
+    Facts facts = facts_of(kernel_);
     facts.add_range(*slice_.as_symbol(), slices_);
     facts.add_range(within_, iterations_);
     around_ = {{*slice_.as_symbol(), slices_}, {within_, iterations_}};

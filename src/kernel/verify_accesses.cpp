@@ -19,12 +19,7 @@ class Accesses {
       : kernel_(kernel), proved_(proved), value_of_(kernel.locals.size(), kNoExpr) {}
 
   void run() {
-    std::vector<std::pair<Symbol, IntExpr>> launch;
-    for (const LaunchSize& l : kernel_.launch_sizes)
-      if (l.symbol.kind() != Symbol::Kind::Multiplier) launch.emplace_back(l.symbol, l.value);
-    Facts facts(std::move(launch), &proved_);
-    for (const IntExpr& e : kernel_.assumptions) facts.add(e);
-    for (const IndexLocal& local : kernel_.index_locals) facts.add_range(Symbol::local(local.local), local.extent);
+    const Facts facts = facts_of(kernel_, &proved_);
     for (const Phase& phase : kernel_.phases) block(phase.body, facts, {});
   }
 
