@@ -5,6 +5,7 @@
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 
@@ -61,13 +62,6 @@ PyObject* slow_call(PyObject* self, const char* method, PyObject* const* args, s
   return PyObject_Call(bound.ptr(), tuple.ptr(), named.ptr());
 }
 
-// A tensor that has one is refused, with a message, where there is time.
-bool needs_gradient(PyObject* tensor) {
-  const nb::object asked = nb::steal(PyObject_GetAttrString(tensor, "requires_grad"));
-  if (!asked.ptr()) PyErr_Clear();
-  return asked.ptr() == Py_True;
-}
-
 // Whether these arguments can go to the function as they are, and what its results are to be.
 bool plain(PyObject* const* args, size_t count, Kind* kind) {
   PyTypeObject* const ndarray = ndarray_type();
@@ -87,6 +81,22 @@ bool plain(PyObject* const* args, size_t count, Kind* kind) {
   return true;
 }
 
+bool can_be_written(PyObject* array) {
+  return Py_TYPE(array) == ndarray_type() || find_array(array) || (exchange_of_object(array) && !needs_gradient(array));
+}
+
+// The arrays of out=, which is one of them or a tuple; none: it is something else.
+std::vector<PyObject*> outputs_of(PyObject* out, Shape shape) {
+  std::vector<PyObject*> outputs;
+  if (shape == Shape::One) {
+    outputs.push_back(out);
+  } else if (PyTuple_CheckExact(out)) {
+    for (Py_ssize_t i = 0; i < PyTuple_Size(out); ++i) outputs.push_back(PyTuple_GetItem(out, i));
+  }
+  if (!std::all_of(outputs.begin(), outputs.end(), can_be_written)) outputs.clear();
+  return outputs;
+}
+
 PyObject* fast_call(Dispatcher* self, const Target& target, PyObject* const* args, size_t count, PyObject* names,
                     bool* taken) {
   Kind kind = Kind::Smelt;
@@ -97,8 +107,8 @@ PyObject* fast_call(Dispatcher* self, const Target& target, PyObject* const* arg
     PyObject* const out = args[count];
     if (PyTuple_Size(names) != 1 || PyUnicode_CompareWithASCIIString(PyTuple_GetItem(names, 0), "out") != 0)
       return nullptr;
-    if (target.shape != Shape::One || Py_TYPE(out) != ndarray_type()) return nullptr;
-    outputs.push_back(out);
+    outputs = outputs_of(out, target.shape);
+    if (outputs.empty()) return nullptr;
   }
   *taken = true;
   std::vector<nb::object> results = run(*nb::inst_ptr<FunctionObject>(target.function), args, count, outputs, kind);
@@ -109,7 +119,13 @@ PyObject* fast_call(Dispatcher* self, const Target& target, PyObject* const* arg
     for (nb::object& result : results) list.append(std::move(result));
     for (size_t i = 0; i < count; ++i) leaves.append(nb::handle(args[i]));
     PyObject* const given[] = {list.ptr(), leaves.ptr()};
-    return slow_call(reinterpret_cast<PyObject*>(self), "_assemble", given, 2, nullptr);
+    PyObject* const made = slow_call(reinterpret_cast<PyObject*>(self), "_assemble", given, 2, nullptr);
+    if (!names || !made) return made;
+    Py_DECREF(made);
+  }
+  if (names) {
+    Py_INCREF(args[count]);
+    return args[count];
   }
   if (shape == Shape::One) return results.at(0).release().ptr();
   nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(results.size())));

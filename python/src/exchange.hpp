@@ -13,7 +13,7 @@ struct ExchangeApi {
   dlpack::Version version;
   ExchangeApi* previous;
   void* allocate;
-  void* managed_from_object;
+  int (*managed_from_object)(void* object, dlpack::ManagedTensorVersioned** tensor);
   int (*managed_to_object)(dlpack::ManagedTensorVersioned* tensor, void** object);
   int (*tensor_from_object)(void* object, dlpack::Tensor* tensor);
   int (*current_stream)(dlpack::DeviceType type, int32_t id, void** stream);
@@ -26,10 +26,15 @@ inline const ExchangeApi* find_exchange(nb::handle type) {
   auto* api = static_cast<ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
   if (!api) throw nb::python_error();
   while (api && api->version.major != 1) api = api->previous;
-  return api && api->tensor_from_object && api->managed_to_object && api->current_stream ? api : nullptr;
+  return api && api->managed_from_object && api->tensor_from_object && api->managed_to_object && api->current_stream
+             ? api
+             : nullptr;
 }
 
 // The same of the type of an argument, found once for each.
 const ExchangeApi* exchange_of_object(PyObject* object);
+
+// Whether a tensor requires a gradient: such a one is refused, with a message, where there is time.
+bool needs_gradient(PyObject* tensor);
 
 }  // namespace smelt::python

@@ -80,6 +80,11 @@ nb::object numpy_empty(DType dtype, const Dims& dims) {
 Array output_array(PyObject* object, Buffer& buffer) {
   if (const Array* array = find_array(object)) return *array;
   if (Py_TYPE(object) != ndarray_type()) {
+    if (const ExchangeApi* api = exchange_of_object(object); api && !needs_gradient(object)) {
+      dlpack::ManagedTensorVersioned* managed = nullptr;
+      if (api->managed_from_object(object, &managed) == 0) return from_dlpack(managed);
+      PyErr_Clear();  // foreign_array() says what is wrong with it
+    }
     if (auto array = foreign_array(object)) return *array;
     throw UserError("out= is " + nb::cast<std::string>(nb::repr(nb::handle(object).type())) + ", which is no array");
   }
@@ -129,6 +134,12 @@ PyTypeObject* ndarray_type() {
     return found;
   });
   return reinterpret_cast<PyTypeObject*>(type);
+}
+
+bool needs_gradient(PyObject* tensor) {
+  const nb::object asked = nb::steal(PyObject_GetAttrString(tensor, "requires_grad"));
+  if (!asked.ptr()) PyErr_Clear();
+  return asked.ptr() == Py_True;
 }
 
 const ExchangeApi* exchange_of_object(PyObject* object) {

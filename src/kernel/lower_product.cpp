@@ -12,8 +12,11 @@
 //           each sum += total                           parts are added up, which keeps the error small
 //     serial %y over the rows, vector %i over the columns:  out = h(sum)
 //
-// Inner axes of one part: sums are not added to anything, and where results are whole cache lines
-// those of a block follow its sums at once:
+// Factors that are read where they lie (schedule::Product::rows_in_place) have no panels. Where
+// sizes are known, blocks at the ends of a tile have as many rows and columns as there are.
+//
+// Inner axes of one part: sums are not added to anything, and where results are whole cache lines,
+// or few, those of a block follow its sums at once:
 //       serial %jr over vectors of columns, %ir over blocks of rows:
 //         vector %i over the columns:
 //           each sum = total
@@ -39,6 +42,9 @@ namespace smelt::kernel {
 static const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("ct"), kRowBlock = Symbol::loop("ir"),
                     kLineTile = Symbol::loop("lt"), kBand = Symbol::loop("band"), kRowInBand = Symbol::loop("rb"),
                     kTileOfBands = Symbol::loop("tb");
+
+IntExpr ProductLowering::Block::row() const { return down.first + IntExpr::symbol(kRowBlock); }
+IntExpr ProductLowering::Block::vector() const { return across.first + IntExpr::symbol(kColumnVector); }
 
 void ProductLowering::phases() { on_gpu() ? gpu_tiles() : cpu_tiles(); }
 
@@ -152,58 +158,115 @@ ExprId ProductLowering::multiplied(ExprId total, ExprId row, ExprId column) {
   return builder_.apply(Op::Add, {total, builder_.apply(Op::Mul, {row, column})});
 }
 
-std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& tile, const Piece& inner) {
+// The blocks of one side of a tile. Where its size is known, those after the last whole one are as
+// small as what is left, in multiples of `least`.
+std::vector<ProductLowering::Blocks> ProductLowering::blocks_of(const IntExpr& length, const std::vector<int>& axes,
+                                                                int64_t each, int64_t least) const {
+  const auto all = schedule::count_of(domain(), axes).constant();
+  const int64_t rest = all ? *all % each : 0, last = (rest + least - 1) / least * least;
+  if (rest == 0 || last == each) return {{0, ceildiv(length, each), each, all && rest == 0}};
+  const IntExpr whole = floordiv(length, each);
+  return {{0, whole, each, true}, {whole, ceildiv(length, each) - whole, last, last == rest}};
+}
+
+std::vector<ProductLowering::Blocks> ProductLowering::blocks_down(const Tile& tile) const {
   const schedule::Product& p = product();
-  const IntExpr lane = IntExpr::symbol(kLane), block = IntExpr::symbol(kRowBlock), vec = IntExpr::symbol(kColumnVector),
-                k = IntExpr::symbol(kInner);
+  return blocks_of(tile.rows.length, p.rows, p.block_rows, p.tiles ? p.block_rows : 1);
+}
+
+std::vector<ProductLowering::Blocks> ProductLowering::blocks_across(const Tile& tile) const {
+  const schedule::Product& p = product();
+  if (p.lines > 0) return {{0, ceildiv(tile.across, p.block_columns), p.block_columns, false}};
+  return blocks_of(tile.columns.length, p.columns, p.block_columns,
+                   p.columns_in_place ? 1
+                   : p.tiles          ? p.block_columns
+                                      : p.block_columns / 2);
+}
+
+// Where the axes are in a block: row `row`, its lanes, and the loop over a part of the inner axes.
+Placement ProductLowering::place_block(const Tile& tile, const Piece& inner, const Block& block, int64_t row) const {
+  const schedule::Product& p = product();
+  Placement placement = tile.placement;
+  placement.ranges[kRowBlock] = {0, block.down.count - 1};
+  placement.ranges[kColumnVector] = {0, block.across.count - 1};
+  placement.ranges[kInner] = {0, inner.length - 1};
+  placement.ranges[kLane] = {0, block.across.size - 1};
+  place(placement, p.rows, tile.rows.first + block.row() * p.block_rows + row);
+  place(placement, p.columns, tile.columns.first + block.vector() * p.block_columns + IntExpr::symbol(kLane));
+  place(placement, p.inner, inner.first + IntExpr::symbol(kInner));
+  return placement;
+}
+
+// The sums of a block of one part of the inner axes.
+std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& tile, const Piece& inner,
+                                            const Block& block) {
+  const schedule::Product& p = product();
+  const IntExpr lane = IntExpr::symbol(kLane), vec = block.vector(), k = IntExpr::symbol(kInner);
   std::vector<Stmt> body, steps, ends;
+  Placement placement = place_block(tile, inner, block, 0);
+  evaluator_.enter(&steps, &placement.ranges);
   std::map<NodeId, ExprId> columns;
-  for (const Panel& panel : panels.columns) columns[panel.factor] = builder_.load(columns_at(panel, vec, k));
+  for (const schedule::ProductSum& sum : p.sums)
+    if (columns.count(sum.columns) == 0)
+      columns[sum.columns] = p.columns_in_place
+                                 ? factor_at({sum.columns, sum.reduction}, placement)
+                                 : builder_.load(columns_at(panel_of(panels.columns, sum.columns), vec, k));
   for (size_t s = 0; s < p.sums.size(); ++s) {
-    const DType t = accumulator(p.sums[s]), of_part = p.units == DType::I8 ? DType::I32 : t;
-    const Panel& rows = panel_of(panels.rows, p.sums[s].rows);
-    const int moved = panel_of(panels.columns, p.sums[s].columns).moved;
+    const schedule::ProductSum& sum = p.sums[s];
+    const DType t = accumulator(sum), of_part = p.units == DType::I8 ? DType::I32 : t;
+    const int moved = p.moved_rows ? panel_of(panels.columns, sum.columns).moved : -1;
     ExprId first = builder_.constant(neutral(ReduceKind::Sum, of_part));
     if (moved >= 0) first = builder_.apply(Op::Sub, {first, builder_.load({true, moved, {vec, lane}})});
-    for (int64_t r = 0; r < p.block_rows; ++r) {
-      const IntExpr row = block * p.block_rows + r;
+    for (int64_t r = 0; r < block.down.size; ++r) {
       const LocalId total = builder_.new_local(of_part, true);
       body.push_back(assign(total, first));
-      const ExprId factor =
-          builder_.load({true, rows.buffer, p.rows_along_inner ? schedule::Index{row, k} : schedule::Index{k, row}});
-      steps.push_back(assign(total, multiplied(builder_.local(total), factor, columns.at(p.sums[s].columns))));
-      const Access sum{true, panels.sums[s],
-                       by_blocks() ? schedule::Index{r, lane} : schedule::Index{row, vec * p.block_columns + lane}};
+      const ExprId row =
+          p.rows_in_place ? factor_at({sum.rows, sum.reduction}, place_block(tile, inner, block, r))
+                          : builder_.load(rows_at(panel_of(panels.rows, sum.rows), block.row() * p.block_rows + r, k));
+      steps.push_back(assign(total, multiplied(builder_.local(total), row, columns.at(sum.columns))));
+      const Access held{true, panels.sums[s],
+                        by_blocks() ? schedule::Index{r, lane}
+                                    : schedule::Index{block.row() * p.block_rows + r, vec * p.block_columns + lane}};
       const ExprId made = builder_.cast(builder_.local(total), t, true);
-      ends.push_back(builder_.store(sum, in_one_part() ? made : builder_.apply(Op::Add, {builder_.load(sum), made})));
+      ends.push_back(builder_.store(held, in_one_part() ? made : builder_.apply(Op::Add, {builder_.load(held), made})));
     }
   }
   append(body, in_loops({{kInner, ceildiv(inner.length, p.terms)}}, std::move(steps)));
   append(body, std::move(ends));
-  return over_blocks(
-      panels, tile,
-      single(loop(LoopKind::Vector, kLane, p.block_columns, std::move(body), static_cast<int>(p.block_columns))));
+  int lanes = 1;
+  while (lanes < block.across.size) lanes *= 2;
+  return single(loop(LoopKind::Vector, kLane, block.across.size, std::move(body), lanes));
 }
 
-// What makes the sums of a block, of all blocks; with the results, where these follow at once.
-std::vector<Stmt> ProductLowering::over_blocks(const Panels& panels, const Tile& tile, std::vector<Stmt> block) {
-  const schedule::Product& p = product();
-  const IntExpr vectors = ceildiv(tile.across, p.block_columns), blocks = ceildiv(tile.rows.length, p.block_rows);
-  if (by_blocks()) {
-    Placement placement = tile.placement;
-    placement.ranges[kColumnVector] = {0, vectors - 1};
-    placement.ranges[kRowBlock] = {0, blocks - 1};
-    const auto part_of = [&](const Piece& whole, Symbol number, int64_t each) {
-      const IntExpr first = IntExpr::symbol(number) * each;
-      return Piece{whole.first + first, min(each, whole.length - first, placement.ranges)};
-    };
-    Tile part = tile;
-    part.rows = part_of(tile.rows, kRowBlock, p.block_rows);
-    part.columns = part_of(tile.columns, kColumnVector, p.block_columns);
-    part.placement = placement;
-    append(block, results(panels, part));
+// What `make` makes of each block of a tile; with the results, where these follow at once.
+template <class Make>
+std::vector<Stmt> ProductLowering::over_blocks(const Panels& panels, const Tile& tile, const Make& make) {
+  std::vector<Stmt> all;
+  for (const Blocks& across : blocks_across(tile)) {
+    std::vector<Stmt> of_vectors;
+    for (const Blocks& down : blocks_down(tile)) {
+      const Block block{down, across};
+      std::vector<Stmt> made = make(block);
+      if (by_blocks()) append(made, results(panels, part_of(tile, block)));
+      append(of_vectors, in_loops({{kRowBlock, down.count}}, std::move(made)));
+    }
+    append(all, in_loops({{kColumnVector, across.count}}, std::move(of_vectors)));
   }
-  return in_loops({{kColumnVector, vectors}, {kRowBlock, blocks}}, std::move(block));
+  return all;
+}
+
+ProductLowering::Tile ProductLowering::part_of(const Tile& tile, const Block& block) const {
+  Tile part = tile;
+  part.placement.ranges[kRowBlock] = {0, block.down.count - 1};
+  part.placement.ranges[kColumnVector] = {0, block.across.count - 1};
+  const auto piece = [&](const Piece& whole, const Blocks& blocks, const IntExpr& number, int64_t each) {
+    const IntExpr first = number * each;
+    return Piece{whole.first + first,
+                 blocks.exact ? IntExpr(blocks.size) : min(blocks.size, whole.length - first, part.placement.ranges)};
+  };
+  part.rows = piece(tile.rows, block.down, block.row(), product().block_rows);
+  part.columns = piece(tile.columns, block.across, block.vector(), product().block_columns);
+  return part;
 }
 
 // Whether sums are as they are in the end once they are made.
@@ -213,21 +276,35 @@ bool ProductLowering::in_one_part() const {
 }
 
 // Whether the results of a block follow as soon as its sums are there: memory is busy with them
-// while the next block is multiplied. They must be whole cache lines, which bypass the caches.
+// while the next block is multiplied. They must be whole cache lines, which bypass the caches, or
+// stay in these.
 bool ProductLowering::by_blocks() const {
+  return in_one_part() && product().lines == 0 && (makes_whole_lines() || !bypasses_caches());
+}
+
+bool ProductLowering::makes_whole_lines() const {
   constexpr int64_t kLine = 64;
   const auto columns = schedule::count_of(domain(), product().columns).constant();
-  return in_one_part() && product().lines == 0 && columns &&
-         std::all_of(domain().outputs.begin(), domain().outputs.end(), [&](const schedule::Output& o) {
+  return columns && std::all_of(domain().outputs.begin(), domain().outputs.end(), [&](const schedule::Output& o) {
            const int64_t size = size_of(graph_.at(o.node).dtype);
            return *columns * size % kLine == 0 && product().block_columns * size % kLine == 0;
          });
 }
 
-std::vector<Stmt> ProductLowering::multiply_tiles(const Panels& panels, const Tile& tile, const Piece& inner) {
+// Whether results may be too many for the caches.
+bool ProductLowering::bypasses_caches() const {
+  int64_t bytes = 0;
+  for (const schedule::Output& o : domain().outputs) {
+    const auto elements = count(graph_.at(o.node).shape).constant();
+    if (!elements) return true;
+    bytes += *elements * size_of(graph_.at(o.node).dtype);
+  }
+  return bytes > kStreamBytes;
+}
+
+std::vector<Stmt> ProductLowering::multiply_tiles(const Panels& panels, const Piece& inner, const Block& block) {
   const schedule::Product& p = product();
-  const IntExpr block = IntExpr::symbol(kRowBlock), vec = IntExpr::symbol(kColumnVector), row = block * p.block_rows,
-                column = vec * p.block_columns;
+  const IntExpr vec = block.vector(), row = block.row() * p.block_rows, column = vec * p.block_columns;
   std::vector<Stmt> body;
   for (size_t s = 0; s < p.sums.size(); ++s)
     body.push_back(
@@ -241,7 +318,7 @@ std::vector<Stmt> ProductLowering::multiply_tiles(const Panels& panels, const Ti
                     .down = p.tiles->down,
                     .across = p.tiles->across,
                     .first = in_one_part()});
-  return over_blocks(panels, tile, std::move(body));
+  return body;
 }
 
 // Few rows: blocks of columns, and the columns after the last whole block one by one.
@@ -311,7 +388,7 @@ std::vector<Stmt> ProductLowering::results(const Panels& panels, const Tile& til
   if (p.lines > 0) loops.insert(loops.begin(), {kLine, tile.lines.length});
   std::vector<Stmt> made = elements(placement);
   for (Stmt& s : made)
-    if (auto* store = s.get_if<Store>()) store->streaming = true;
+    if (auto* store = s.get_if<Store>()) store->streaming = bypasses_caches();
   return in_loops(loops, single(vector(tile.columns.length, std::move(made))));
 }
 
@@ -333,9 +410,9 @@ void ProductLowering::cpu_tiles() {
                   : p.few_rows ? stage_columns(panel, tile, inner)
                                : pack_columns(panel, tile, inner));
   for (const Panel& panel : panels.rows) append(parts, pack_rows(panel, tile, inner));
-  append(parts, p.few_rows ? multiply_few(panels, tile, inner)
-                : p.tiles  ? multiply_tiles(panels, tile, inner)
-                           : multiply(panels, tile, inner));
+  append(parts, p.few_rows ? multiply_few(panels, tile, inner) : over_blocks(panels, tile, [&](const Block& block) {
+           return p.tiles ? multiply_tiles(panels, inner, block) : multiply(panels, tile, inner, block);
+         }));
   append(body, in_loops({{kPart, ceildiv(schedule::count_of(domain(), p.inner), p.tile_inner)}}, std::move(parts)));
 
   if (!by_blocks()) append(body, results(panels, tile));

@@ -72,7 +72,28 @@ class ProductLowering : public Lowering {
   bool rows_by_row() const;
   bool in_one_part() const;
   bool by_blocks() const;
-  std::vector<Stmt> over_blocks(const Panels& panels, const Tile& tile, std::vector<Stmt> block);
+  // Blocks of a tile along one side: `count` of `size` from block `first` on. `exact`: all of them
+  // lies inside of the tile.
+  struct Blocks {
+    IntExpr first, count;
+    int64_t size;
+    bool exact;
+  };
+  // One of them, by the loops that it is in.
+  struct Block {
+    Blocks down, across;
+    IntExpr row() const;
+    IntExpr vector() const;
+  };
+  std::vector<Blocks> blocks_of(const IntExpr& length, const std::vector<int>& axes, int64_t each, int64_t least) const;
+  std::vector<Blocks> blocks_down(const Tile& tile) const;
+  std::vector<Blocks> blocks_across(const Tile& tile) const;
+  Placement place_block(const Tile& tile, const Piece& inner, const Block& block, int64_t row) const;
+  Tile part_of(const Tile& tile, const Block& block) const;
+  template <class Make>
+  std::vector<Stmt> over_blocks(const Panels& panels, const Tile& tile, const Make& make);
+  bool makes_whole_lines() const;
+  bool bypasses_caches() const;
   std::vector<Stmt> results(const Panels& panels, const Tile& tile);
   const Panel& panel_of(const std::vector<Panel>& panels, NodeId factor, int part = 0) const;
   ExprId factor_at(const Panel& panel, const Placement& placement);
@@ -82,6 +103,7 @@ class ProductLowering : public Lowering {
   static LoopExtents with_lines(LoopExtents loops, const Words& words);
   Stmt zero_of(const Panel& panel, schedule::Index at);
   std::vector<Stmt> pack_rows(const Panel& panel, const Tile& tile, const Piece& inner);
+  Access rows_at(const Panel& panel, const IntExpr& row, const IntExpr& word) const;
   Access columns_at(const Panel& panel, const IntExpr& vector, const IntExpr& word) const;
   std::vector<Stmt> pack_lines(const Panel& panel, const Tile& tile, const Piece& inner);
   std::vector<Stmt> stage_columns(const Panel& panel, const Tile& tile, const Piece& inner);
@@ -91,8 +113,8 @@ class ProductLowering : public Lowering {
   std::vector<Stmt> sum_moved(const Panel& panel, const IntExpr& vectors, const IntExpr& words);
   // lower_product.cpp, on a CPU
   ExprId multiplied(ExprId total, ExprId row, ExprId column);
-  std::vector<Stmt> multiply(const Panels& panels, const Tile& tile, const Piece& inner);
-  std::vector<Stmt> multiply_tiles(const Panels& panels, const Tile& tile, const Piece& inner);
+  std::vector<Stmt> multiply(const Panels& panels, const Tile& tile, const Piece& inner, const Block& block);
+  std::vector<Stmt> multiply_tiles(const Panels& panels, const Piece& inner, const Block& block);
   std::vector<Stmt> multiply_few(const Panels& panels, const Tile& tile, const Piece& inner);
   std::vector<Stmt> add_few(const Panels& panels, const Tile& tile, const Piece& inner, const IntExpr& first,
                             const IntExpr& count, int64_t across);

@@ -23,13 +23,14 @@ ProductLowering::Panels ProductLowering::add_panels() {
     add_turned(of.back());
   };
   for (const schedule::ProductSum& sum : p.sums) {
-    add(panels.rows, sum.rows, sum.reduction,
-        rows_by_row() ? std::vector<IntExpr>{p.tile_rows, words + 16} : std::vector<IntExpr>{words, p.tile_rows});
+    if (!p.rows_in_place)
+      add(panels.rows, sum.rows, sum.reduction,
+          rows_by_row() ? std::vector<IntExpr>{p.tile_rows, words + 16} : std::vector<IntExpr>{words, p.tile_rows});
     if (p.lines > 0)
       add(panels.columns, sum.columns, sum.reduction, {words, blocks * p.block_columns + kApart});
     else if (p.stages_columns)
       add(panels.columns, sum.columns, sum.reduction, {p.tile_columns, words + kApart});
-    else if (!p.few_rows)
+    else if (!p.few_rows && !p.columns_in_place)
       add(panels.columns, sum.columns, sum.reduction, {blocks, words + (p.tiles ? 1 : 0), p.block_columns});
     const int64_t rows = by_blocks() ? p.block_rows : p.tile_rows, across = by_blocks() ? 1 : blocks;
     panels.sums.push_back(add_scratch(held_type(sum), {rows, across * p.block_columns + (p.tiles ? kApart : 0)}));
@@ -147,7 +148,7 @@ std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& til
   if (!(words == some))
     append(body, in_loops({{kRow, tile.rows.length}},
                           single(vector(words - some, single(zero_of(panel, {outer, some + lane}))))));
-  if (rest.is(0)) return body;
+  if (rest.is(0) || (!p.few_rows && blocks_down(tile).back().exact)) return body;
   const bool by_row = rows_by_row();
   const IntExpr beyond = tile.rows.length + (by_row ? outer : lane);
   append(
@@ -161,6 +162,10 @@ std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& til
 Stmt ProductLowering::zero_of(const Panel& panel, schedule::Index at) {
   const DType t = kernel_.buffers[static_cast<size_t>(panel.buffer)].dtype;
   return builder_.store({true, panel.buffer, std::move(at)}, builder_.constant(neutral(ReduceKind::Sum, t)));
+}
+
+Access ProductLowering::rows_at(const Panel& panel, const IntExpr& row, const IntExpr& word) const {
+  return {true, panel.buffer, rows_by_row() ? schedule::Index{row, word} : schedule::Index{word, row}};
 }
 
 // The lanes of a vector of columns.

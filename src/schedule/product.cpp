@@ -28,6 +28,8 @@ struct Dependence {
   int nearest = -1;      // the axis along which its elements are neighbours
   IntExpr offset;        // of what is read of it
   int64_t width = 0;     // bytes of its elements
+  int reads = 0;
+  bool is_plain = true;  // nothing but views of what is read
 };
 
 class FactorFinder {
@@ -82,11 +84,13 @@ class FactorFinder {
       if (has(s, along)) columns = own[s].size() > 1 && has(1 - s, longer) ? 1 - s : s;
     if (!product.sums.empty()) columns = own[0] == product.columns ? 0 : 1;
     const ProductSum sum{reduction.node, argument.args[1 - columns], argument.args[columns], place};
+    const int64_t lines[] = {line_of(sides[0], own[0], inner), line_of(sides[1], own[1], inner)};
     if (product.sums.empty()) {
       product.batch = batch, product.inner = inner;
       product.rows = own[1 - columns], product.columns = own[columns];
       product.rows_along_inner = sides[1 - columns].along_inner;
       product.columns_along_inner = sides[columns].along_inner;
+      product.line_of_rows = lines[1 - columns], product.line_of_columns = lines[columns];
       product.rows_far_apart = !one_row && is_far_apart(sides[1 - columns], product.rows.back());
       product.columns_far_apart = is_far_apart(sides[columns], product.columns.back());
       if (!one_row && product.rows.back() == along && product.columns.back() == longer)
@@ -95,9 +99,22 @@ class FactorFinder {
       if (std::count(inner.begin(), inner.end(), nearest) > 0) product.nearest_inner = nearest;
     } else if (product.batch != batch || product.rows != own[1 - columns] || product.columns != own[columns]) {
       return false;
+    } else {
+      if (product.line_of_rows != lines[1 - columns]) product.line_of_rows = 0;
+      if (product.line_of_columns != lines[columns]) product.line_of_columns = 0;
     }
     product.sums.push_back(sum);
     return true;
+  }
+
+  // Bytes from line to line of what a factor is the elements of; 0: it is something else.
+  int64_t line_of(const Dependence& side, const std::vector<int>& own, const std::vector<int>& inner) const {
+    if (!side.is_plain || side.reads != 1 || own.size() != 1 || inner.size() != 1) return 0;
+    const Symbol a = domain_.axes[static_cast<size_t>(own[0])].var, b = domain_.axes[static_cast<size_t>(inner[0])].var;
+    const auto apart = side.offset.coefficient_of(side.along_inner ? a : b),
+               along = side.offset.coefficient_of(side.along_inner ? b : a);
+    const bool is_line = apart && along && along->is(1);
+    return is_line ? apart->constant().value_or(0) * side.width : 0;
   }
 
   // The first-level cache keeps the lines of a small array.
@@ -146,10 +163,10 @@ class FactorFinder {
     };
     switch (node.kind) {
       case NodeKind::Constant:
-      case NodeKind::SizeValue: return true;
-      case NodeKind::Iota: return note(index[static_cast<size_t>(node.axes[0])], found);
+      case NodeKind::SizeValue: return found.is_plain = false, true;
+      case NodeKind::Iota: return found.is_plain = false, note(index[static_cast<size_t>(node.axes[0])], found);
       case NodeKind::Elementwise:
-      case NodeKind::Cast: return all(index);
+      case NodeKind::Cast: return found.is_plain = false, all(index);
       case NodeKind::Reshape:
       case NodeKind::Permute:
       case NodeKind::Broadcast:
@@ -158,12 +175,14 @@ class FactorFinder {
       case NodeKind::Extend: return follow(node.args[0], through_view(graph_, node, index, domain_.ranges), found);
       case NodeKind::Pad:
       case NodeKind::Concat:
+        found.is_plain = false;
         for (const Piece& piece : pieces(graph_, node, index, domain_.ranges)) {
           for (const Guard& guard : piece.guards) note(guard.value, found);
           if (!follow(piece.arg, piece.index, found)) return false;
         }
         return node.kind == NodeKind::Concat || follow(node.args[1], {}, found);
       case NodeKind::Gather: {
+        found.is_plain = false;
         if (!follow(node.args[1], gather_indices_index(graph_, node, index), found)) return false;
         return follow(node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(Symbol::gathered(0))),
                       found);
@@ -179,6 +198,7 @@ class FactorFinder {
   }
 
   bool note_read(NodeId id, const Index& index, Dependence& found) const {
+    ++found.reads;
     for (const IntExpr& i : index) note(i, found);
     int64_t elements = 1;
     for (const IntExpr& i : index)

@@ -58,6 +58,9 @@ struct Product {
   // Whether neighbours along the last of their own axes are in cache lines of their own, as weights
   // that are read across their taps: packing reads a line for each element.
   bool rows_far_apart = false, columns_far_apart = false;
+  // Bytes from one line of such an array to the next, where each factor is the elements of one, and
+  // neither its own axes nor the inner ones are several; 0: not so.
+  int64_t line_of_rows = 0, line_of_columns = 0;
   // Rows of a column whose results are next to each other in memory, and those of the next column
   // after them: the phases of a channel.
   int64_t run = 1;
@@ -82,6 +85,8 @@ struct Product {
   int64_t terms = 1;
   bool unsigned_rows = true, moved_rows = false;
   std::optional<Tiles> tiles;
+  // On a CPU: blocks read factors where they lie, which are not packed.
+  bool rows_in_place = false, columns_in_place = false;
   // Factors are integers of 8 bits, whose sums an i32 has. A GPU's units multiply halves: sums are
   // exact in f32, those of a part of the inner axes at least, up to 2^22.
   bool whole = false, exact_in_f32 = false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "schedule/candidates.hpp"
 #include "schedule/cost_parts.hpp"
@@ -106,6 +107,7 @@ bool take_few_rows(const Graph& graph, const Group& group, Product& p, int64_t r
   p.few_rows = true;
   p.units.reset(), p.tiles.reset();
   p.terms = 1, p.moved_rows = p.whole = false;
+  p.rows_in_place = p.columns_in_place = false;
   // As many rows as leave the fewest over.
   p.block_rows = rows;
   if (rows > 6)
@@ -120,6 +122,42 @@ bool take_few_rows(const Graph& graph, const Group& group, Product& p, int64_t r
       std::min(round_up(p.stages_columns ? kStagedTile : kTile, p.block_columns), round_up(columns, p.block_columns));
   p.tile_inner = std::min(std::clamp(kPanel / rows / 16 * 16, kLeastPart, kPart), round_up(inner, 16));
   return true;
+}
+
+// Rows of a block: as many as registers have, where that leaves few over. Blocks of less than four
+// rows wait for their sums.
+int64_t rows_of_block(const Domain& domain, const Product& p, int64_t most) {
+  const int64_t rows = estimate_of(domain, p.rows);
+  if (rows >= kTileRows) return most;
+  const bool exact = count_of(domain, p.rows).constant().has_value();
+  const auto cycles = [](int64_t block) { return block == 0 ? 0 : std::max<int64_t>(block, 4) + 1; };
+  int64_t best = most, least = std::numeric_limits<int64_t>::max();
+  for (int64_t r = most; r >= std::max<int64_t>(1, 2 * most / 3); --r) {
+    const int64_t all = exact ? rows / r * cycles(r) + cycles(rows % r) : round_up(rows, r);
+    if (r == most || all * 32 < least * 31) best = r, least = all;
+  }
+  return best;
+}
+
+// Blocks read factors where they lie: rows along the inner axes, and what of others has its lines
+// in different sets of the first-level cache, whose ways have 4 KiB. Columns that many rows use are
+// packed all the same, next to each other.
+void read_in_place(const Graph& graph, const Domain& domain, int64_t lanes, Product& p) {
+  constexpr int64_t kWay = 4096, kLine = 64, kMostInSet = 8, kFewRows = 512;
+  const auto is_read = [&](NodeId ProductSum::*factor) {
+    return std::all_of(p.sums.begin(), p.sums.end(),
+                       [&](const ProductSum& sum) { return graph.at(sum.*factor).dtype == graph.at(sum.node).dtype; });
+  };
+  const auto stay = [&](int64_t lines, int64_t apart, int64_t bytes) {
+    return lines * std::max(std::gcd(apart, kWay), bytes) <= kMostInSet * kWay;
+  };
+  const auto known = [&](const std::vector<int>& axes) { return count_of(domain, axes).constant(); };
+  const auto rows = known(p.rows), columns = known(p.columns), inner = known(p.inner);
+  if (p.units || !rows || !columns || !inner) return;
+  p.rows_in_place =
+      p.line_of_rows != 0 && is_read(&ProductSum::rows) && (p.rows_along_inner || stay(*inner, p.line_of_rows, kLine));
+  p.columns_in_place = p.line_of_columns != 0 && !p.columns_along_inner && is_read(&ProductSum::columns) &&
+                       *rows <= kFewRows && stay(*inner, p.line_of_columns, lanes * bytes_of_sums(graph, p));
 }
 
 // Bytes that a thread has on chip: words of the panels, and the sums.
@@ -181,13 +219,10 @@ double settle(const Graph& graph, const Group& group, const Domain& domain, cons
   p.block_columns = lanes;
   p.block_rows = std::max<int64_t>(1, (registers - 4) / 2 / static_cast<int64_t>(p.sums.size()));
   if (p.block_rows > 6) p.block_rows = p.block_rows / 6 * 6;
-  p.block_rows = std::min(p.block_rows, rows);
-  // As many as leave the fewest over, but for those of few rows.
-  if (rows < kTileRows)
-    for (int64_t r = p.block_rows, least = std::max<int64_t>(1, 2 * r / 3); --r >= least;)
-      if (round_up(rows, r) * 32 < round_up(rows, p.block_rows) * 31) p.block_rows = r;
+  p.block_rows = rows_of_block(domain, p, std::min(p.block_rows, rows));
   p.tile_inner = even_piece(estimate_of(domain, p.inner), kInnerOfTile * p.terms, 16);
   take_inner_lines(domain, p);
+  read_in_place(graph, domain, lanes, p);
   return choose_tile(domain, p, options.target, lanes, stored);
 }
 
@@ -196,6 +231,7 @@ Product turned(Product p) {
   std::swap(p.rows, p.columns);
   std::swap(p.rows_along_inner, p.columns_along_inner);
   std::swap(p.rows_far_apart, p.columns_far_apart);
+  std::swap(p.line_of_rows, p.line_of_columns);
   for (ProductSum& sum : p.sums) std::swap(sum.rows, sum.columns);
   return p;
 }
@@ -211,11 +247,13 @@ PackingCycles cycles_to_pack(const Domain& domain, const Product& p, int64_t l2_
     const int64_t bytes = estimate_of(domain, own) * estimate_of(domain, p.inner) / p.terms * 4;
     return p.tiles && bytes > l2_bytes ? kFromMemory : 0;
   };
-  const double row = p.rows_far_apart                 ? kCyclesOfFar
+  const double row = p.rows_in_place                  ? 0
+                     : p.rows_far_apart               ? kCyclesOfFar
                      : gathered                       ? kGathered
                      : p.tiles && !p.rows_along_inner ? kTurned
                                                       : kNeighbours;
-  const double column = p.columns_far_apart     ? kCyclesOfFar
+  const double column = p.columns_in_place      ? 0
+                        : p.columns_far_apart   ? kCyclesOfFar
                         : p.lines > 0           ? kInLines
                         : p.columns_along_inner ? kTurned
                                                 : kNeighbours;

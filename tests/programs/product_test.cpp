@@ -31,6 +31,26 @@ TEST(Product, EveryEndOfATile) {
   EXPECT_TRUE(right("input a: f32[M, K]\ninput b: f32[K, N]\nreturn a @ b\n", calls));
 }
 
+// Blocks of known sizes read factors where they lie, and end with as many rows and columns as there
+// are. Inner axes of two parts, several tiles, lines that are one set of a cache.
+TEST(Product, FactorsWhereTheyLie) {
+  NEEDS_LLVM();
+  const std::tuple<int64_t, int64_t, int64_t> sizes[] = {{32, 32, 32},  {13, 31, 16},  {25, 40, 64},  {12, 33, 257},
+                                                         {300, 24, 40}, {26, 300, 20}, {600, 70, 12}, {16, 1024, 9},
+                                                         {4, 8, 1024},  {17, 49, 530}};
+  for (const auto& [m, n, k] : sizes)
+    for (const DType t : {DType::F32, DType::F64}) {
+      const Tensor a = noise(t, {m, k}, 1), b = noise(t, {k, n}, 2), at = noise(t, {k, m}, 3), bt = noise(t, {n, k}, 4),
+                   wide = noise(t, {m, k + 3}, 5);
+      for (const char* last : {"a @ b", "at.T @ b", "a @ bt.T", "wide[:, 1:-2] @ b", "a[::-1] @ b, a @ (b + b)"})
+        EXPECT_TRUE(right(fmt::format("input a: {0}[{1}, {3}]\ninput b: {0}[{3}, {2}]\ninput at: {0}[{3}, {1}]\n"
+                                      "input bt: {0}[{2}, {3}]\ninput wide: {0}[{1}, {4}]\nreturn {5}\n",
+                                      name_of(t), m, n, k, k + 3, last),
+                          {a, b, at, bt, wide}))
+            << name_of(t) << " " << m << " x " << n << " x " << k << ": " << last;
+    }
+}
+
 TEST(Product, EveryOrderOfTheAxes) {
   NEEDS_LLVM();
   const Tensor a = noise(DType::F32, {37, 45}, 1), b = noise(DType::F32, {45, 70}, 2),

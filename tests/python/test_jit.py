@@ -135,6 +135,38 @@ def test_out_takes_the_memory_of_results():
     np.testing.assert_array_equal(out[1], x - 1)
 
 
+def test_out_takes_tensors_without_a_line_of_python(monkeypatch):
+    torch = pytest.importorskip("torch")
+    one, two = smelt.jit(lambda x: x * 2), smelt.jit(lambda x: (x + 1, x - 1))
+    x = torch.arange(33, dtype=torch.float32)
+    for n in (33, 5):  # of several sizes, so that they may be any afterwards
+        one(x[:n]), two(x[:n])
+    monkeypatch.setattr(smelt.jit(lambda x: x).__class__, "_slow", None)
+    y, more, less = (torch.full((33,), 7.0) for _ in range(3))
+    assert one(x, out=y) is y
+    assert torch.equal(y, x * 2)
+    y.fill_(7)
+    one(x[:5], out=y[3:8])
+    assert torch.equal(y[3:8], x[:5] * 2)
+    assert y[2] == 7 and y[8] == 7
+    both = (more, less)
+    assert two(x, out=both) is both
+    assert torch.equal(more, x + 1) and torch.equal(less, x - 1)
+    mixed = (np.empty(33, "f4"), less)
+    assert two(x, out=mixed) is mixed
+    np.testing.assert_array_equal(mixed[0], more)
+    one(x, out=x)
+    assert torch.equal(x, torch.arange(33) * 2.0)
+    for wrong, match in ((torch.empty(32), "output"), (torch.empty(33).double(), "output")):
+        with pytest.raises(smelt.UserError, match=match):
+            one(x, out=wrong)
+    monkeypatch.undo()
+    with pytest.raises(smelt.UserError, match="require gradient"):
+        one(x, out=torch.empty(33, requires_grad=True))
+    with pytest.raises(smelt.UserError, match="returns 2 arrays, but memory for 1"):
+        two(x, out=(y,))
+
+
 Pair = collections.namedtuple("Pair", "first second")
 
 

@@ -80,8 +80,23 @@ TEST(ProductTiles, ColumnsAreWhatTakesFewerLanes) {
 }
 
 TEST(ProductTiles, BlocksLeaveFewRowsOver) {
-  EXPECT_EQ(product_of("input a: f32[64, 512]\ninput b: f32[512, 512]\nreturn a @ b\n").value().block_rows, 11);
+  EXPECT_EQ(product_of("input a: f32[52, 512]\ninput b: f32[512, 512]\nreturn a @ b\n").value().block_rows, 12);
+  EXPECT_EQ(product_of("input a: f32[26, 512]\ninput b: f32[512, 512]\nreturn a @ b\n").value().block_rows, 10);
   EXPECT_EQ(product_of("input a: f32[512, 512]\ninput b: f32[512, 512]\nreturn a @ b\n").value().block_rows, 12);
+}
+
+TEST(ProductTiles, FactorsAreReadInPlaceWhereCachesKeepThem) {
+  const auto in_place = [](const std::string& a, const std::string& b, const std::string& product) {
+    const Product p = product_of("input a: " + a + "\ninput b: " + b + "\nreturn " + product + "\n").value();
+    return std::pair{p.rows_in_place, p.columns_in_place};
+  };
+  EXPECT_EQ(in_place("f32[64, 64]", "f32[64, 64]", "a @ b"), std::pair(true, true));
+  EXPECT_EQ(in_place("f32[4000, 64]", "f32[64, 64]", "a @ b"), std::pair(true, false));  // many rows
+  EXPECT_EQ(in_place("f32[64, 64]", "f32[64, 1024]", "a @ b"), std::pair(true, false));  // lines in one set
+  EXPECT_EQ(in_place("f32[64, 512]", "f32[64, 64]", "a.T @ b"), std::pair(false, true));
+  EXPECT_EQ(in_place("f32[64, 64]", "f32[64, 64]", "(a + 1) @ b"), std::pair(false, true));
+  EXPECT_EQ(in_place("f16[64, 64]", "f32[64, 64]", "f32(a) @ b"), std::pair(false, true));
+  EXPECT_EQ(in_place("f32[64, 64]", "f32[64, 64]", "a @ b.T"), std::pair(true, false));
 }
 
 }  // namespace
