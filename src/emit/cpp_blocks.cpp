@@ -20,13 +20,23 @@ void PhasePrinter::turn(const kernel::Turn& s) {
        block_element(s.from, "r", "c"));
 }
 
+// The word of such a row of an array.
+std::string PhasePrinter::word_of_row(const kernel::TileProduct& s, const char* row, const char* word) {
+  const std::vector<IntExpr>& dims = kernel_.params[static_cast<size_t>(s.rows.array)].dims;
+  IntExpr apart = 1;
+  for (size_t d = static_cast<size_t>(s.rows_axis) + 1; d < dims.size(); ++d) apart = apart * dims[d];
+  return fmt::format("word_at(p{} + {} + {} * ({}) + {} * {})", s.rows.array, integer(flat_offset(kernel_, s.rows)),
+                     row, integer(apart), s.terms(), word);
+}
+
 void PhasePrinter::tile_product(const kernel::TileProduct& s) {
   constexpr int kRows = 4;  // whose sums are in registers
   const bool halves = s.rows_type == DType::BF16;
   const int across = 16 * s.across;
   const std::string each = fmt::format("for (int q = 0; q < {}; ++q) for (int c = 0; c < {}; ++c)", kRows, across),
                     type = type_of(kernel_.dtype_of(s.into)), sum = block_element(s.into, "(r + q)", "c"),
-                    row = block_element(s.rows, "(r + q)", "(w + k)"),
+                    row = s.rows_axis < 0 ? block_element(s.rows, "(r + q)", "(w + k)")
+                                          : word_of_row(s, "(r + q)", "(w + k)"),
                     column = block_element(s.columns, "(w + k)", "c");
   line("for (int r = 0; r < {}; r += {}) {{", 16 * s.down, kRows);
   line("  {} total[{}][{}];", type, kRows, across);

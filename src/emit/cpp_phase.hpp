@@ -55,6 +55,7 @@ class PhasePrinter : TextLines {
   void reduce_lanes(Op op, DType dtype, const std::string& array, int lanes);
   std::string block_element(const kernel::Access& a, const char* down, const char* across);
   void turn(const kernel::Turn& s);
+  std::string word_of_row(const kernel::TileProduct& s, const char* row, const char* word);
   void tile_product(const kernel::TileProduct& s);
 
   std::string value(ExprId id);

@@ -180,6 +180,12 @@ inline void add_bf16(float& low, float& high, uint32_t a, uint32_t b) {
   low = std::fma(low_bf16(a), low_bf16(b), low);
   high = std::fma(high_bf16(a), high_bf16(b), high);
 }
+template <class T>
+inline uint32_t word_at(const T* at) {
+  uint32_t word;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
 // Four bytes in each word.
 template <class A = uint8_t, class B = int8_t>
 inline int dot_bytes(int total, uint32_t a, uint32_t b) {

@@ -307,6 +307,7 @@ class PhasePrinter {
   // llvm_tiles.cpp
   std::string tile_at(const Block& block, int down, int across);
   void multiply_step(const kernel::TileProduct& s, const Block& rows, const Block& columns);
+  Block rows_of(const kernel::TileProduct& s);
   void tile_product(const kernel::TileProduct& s);
   void configure_tiles();
   Value whole_steps(const Value& n, int lanes);

@@ -77,10 +77,20 @@ void PhasePrinter::multiply_step(const TileProduct& s, const Block& rows, const 
   }
 }
 
+// The rows of an array.
+PhasePrinter::Block PhasePrinter::rows_of(const TileProduct& s) {
+  const Place p = place(s.rows);
+  const std::vector<IntExpr>& dims = kernel_.params[static_cast<size_t>(s.rows.array)].dims;
+  IntExpr apart = size_of(p.dtype);
+  for (size_t d = static_cast<size_t>(s.rows_axis) + 1; d < dims.size(); ++d) apart = apart * dims[d];
+  return {pointer(p, p.offset).text, integer(apart).text};
+}
+
 void PhasePrinter::tile_product(const TileProduct& s) {
   SMELT_CHECK(!vector_.loop, "tiles are multiplied inside of a vector loop");
   const int label = ++labels_, sums = s.down * s.across;
-  const Block into = block_of(s.into), rows = block_of(s.rows), columns = block_of(s.columns);
+  const Block into = block_of(s.into), rows = s.rows_axis < 0 ? block_of(s.rows) : rows_of(s),
+              columns = block_of(s.columns);
   const std::string words = integer(s.words).text;
   line(fmt::format("; tiles to scratch{}", s.into.array));
   std::vector<std::string> places;

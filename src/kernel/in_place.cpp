@@ -53,7 +53,7 @@ class OneForm {
   // its place, before that is stored.
   bool reads_before(int input, int output) const {
     const auto stores = stores_.find(output);
-    if (stores == stores_.end()) return false;
+    if (stores == stores_.end() || by_tiles_.count(input) > 0) return false;
     return std::all_of(stores->second.begin(), stores->second.end(), [&](const Stored& stored) {
       if (stored.store->atomic || !every_iteration_stores_its_own(stored)) return false;
       const Below here = below(*stored.store, stored.run), all = below(*stored.store, {});
@@ -85,6 +85,8 @@ class OneForm {
       const std::optional<LocalId> given = given_by(s);
       if (given && !s.is<Scan>()) values_[*given].push_back({run_, *value_of(s)});
       if (const auto* combine = s.get_if<Combine>()) combined_.insert(combine->local);
+      if (const auto* tiles = s.get_if<TileProduct>(); tiles && !tiles->rows.scratch)
+        by_tiles_.insert(tiles->rows.array);
       const auto* store = s.get_if<Store>();
       if (store && !store->access.scratch) stores_[store->access.array].push_back({store, around, run_});
       const auto* loop = s.get_if<Loop>();
@@ -147,6 +149,7 @@ class OneForm {
   std::map<int, std::vector<Stored>> stores_;
   std::map<LocalId, std::vector<std::pair<int, ExprId>>> values_;  // with the run that gives it
   std::set<LocalId> combined_;
+  std::set<int> by_tiles_;  // arrays whose rows are multiplied, again and again
 };
 
 }  // namespace

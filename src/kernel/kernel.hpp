@@ -14,8 +14,8 @@
 //                                           lanes; restarts where `restarts` is true; a sum of floats is multiplied by `factor` before
 //                                           expr is added
 //           | Turn(into, from, rows, columns)     what is at [r, c] of a block of scratch goes to [c, r] of another (CPU only)
-//           | TileProduct(into, rows, columns, words, first)   matrix units of a CPU: what words of staged rows and columns make
-//                                           is added to a block of scratch, or becomes it
+//           | TileProduct(into, rows, rows_axis, columns, words, first)   matrix units of a CPU: what words of staged rows, or of those
+//                                           of an array, and staged columns make is added to a block of scratch, or becomes it
 //           | Matrix(step, fragment, buffers)      matrix units of a GPU: sums of a tile, in the registers of the whole team, become
 //                                           0; take the products of two staged factors, or of the sums of another tile and a staged
 //                                           one; go to scratch; or are weighed by exponentials below the maximum of each row so far
@@ -319,14 +319,24 @@ struct Turn {
 // on, is added the sum, over the words w and the terms of a word, of the products of the terms at
 // [r, w] after `rows` and at [w, c] after `columns`: bf16 to an f32, bytes to an i32, which wraps.
 // Words of bf16 are added up 16 at a time from 0, the first terms and the second ones each by fmas
-// in order, then both, then to what is there; subnormal numbers count as 0. All three are scratch;
-// the indices that are moved are the last two.
+// in order, then both, then to what is there; subnormal numbers count as 0. All three are scratch,
+// of which the last two indices are moved, but for rows that lie in an array of the terms: those go
+// along an axis of it, and words along the last one.
 struct TileProduct {
   Access into, rows, columns;
+  int rows_axis = -1;             // of an array; -1: rows are scratch
   IntExpr words;                  // a multiple of 16, above 0
   DType rows_type, columns_type;  // of the terms: BF16, or each of I8 and U8
   int down = 2, across = 2;       // down * across <= 4, in tiles of 16 x 16
   bool first = false;             // what is there counts as 0
+  int terms() const { return rows_type == DType::BF16 ? 2 : 4; }
+  // The last term that is read of an array.
+  Access last_of_rows() const {
+    Access last = rows;
+    IntExpr &row = last.index[static_cast<size_t>(rows_axis)], &term = last.index.back();
+    row = row + (16 * down - 1), term = term + words * terms() - 1;
+    return last;
+  }
 };
 // Steps on the sums of a tile (Kernel::fragments). Weigh, of each row of a fragment that has
 // weights: its maximum m becomes that of m and the scores `by`; these become exp(score - m); the

@@ -171,7 +171,10 @@ std::vector<ProductLowering::Blocks> ProductLowering::blocks_of(const IntExpr& l
 
 std::vector<ProductLowering::Blocks> ProductLowering::blocks_down(const Tile& tile) const {
   const schedule::Product& p = product();
-  return blocks_of(tile.rows.length, p.rows, p.block_rows, p.tiles ? p.block_rows : 1);
+  return blocks_of(tile.rows.length, p.rows, p.block_rows,
+                   !p.tiles          ? 1
+                   : p.rows_in_place ? schedule::kSideOfTile
+                                     : p.block_rows);
 }
 
 std::vector<ProductLowering::Blocks> ProductLowering::blocks_across(const Tile& tile) const {
@@ -242,15 +245,15 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
 template <class Make>
 std::vector<Stmt> ProductLowering::over_blocks(const Panels& panels, const Tile& tile, const Make& make) {
   std::vector<Stmt> all;
-  for (const Blocks& across : blocks_across(tile)) {
-    std::vector<Stmt> of_vectors;
-    for (const Blocks& down : blocks_down(tile)) {
+  for (const Blocks& down : blocks_down(tile)) {
+    std::vector<Stmt> of_rows;
+    for (const Blocks& across : blocks_across(tile)) {
       const Block block{down, across};
       std::vector<Stmt> made = make(block);
       if (by_blocks()) append(made, results(panels, part_of(tile, block)));
-      append(of_vectors, in_loops({{kRowBlock, down.count}}, std::move(made)));
+      append(of_rows, in_loops({{kColumnVector, across.count}}, std::move(made)));
     }
-    append(all, in_loops({{kColumnVector, across.count}}, std::move(of_vectors)));
+    append(all, in_loops({{kRowBlock, down.count}}, std::move(of_rows)));
   }
   return all;
 }
@@ -302,23 +305,39 @@ bool ProductLowering::bypasses_caches() const {
   return bytes > kStreamBytes;
 }
 
-std::vector<Stmt> ProductLowering::multiply_tiles(const Panels& panels, const Piece& inner, const Block& block) {
+std::vector<Stmt> ProductLowering::multiply_tiles(const Panels& panels, const Tile& tile, const Piece& inner,
+                                                  const Block& block) {
   const schedule::Product& p = product();
   const IntExpr vec = block.vector(), row = block.row() * p.block_rows, column = vec * p.block_columns;
   std::vector<Stmt> body;
-  for (size_t s = 0; s < p.sums.size(); ++s)
+  Placement placement = place_block(tile, inner, block, 0);
+  place(placement, p.columns, 0);
+  place(placement, p.inner, inner.first);
+  evaluator_.enter(&body, &placement.ranges);
+  for (size_t s = 0; s < p.sums.size(); ++s) {
+    const schedule::ProductSum& sum = p.sums[s];
+    const Access rows = p.rows_in_place ? read_by(factor_at({sum.rows, sum.reduction}, placement))
+                                        : Access{true, panel_of(panels.rows, sum.rows).buffer, {row, 0}};
     body.push_back(
         TileProduct{.into = {true, panels.sums[s], by_blocks() ? schedule::Index{0, 0} : schedule::Index{row, column}},
-                    .rows = {true, panel_of(panels.rows, p.sums[s].rows).buffer, {row, 0}},
-                    .columns = {true, panel_of(panels.columns, p.sums[s].columns).buffer,
+                    .rows = rows,
+                    .columns = {true, panel_of(panels.columns, sum.columns).buffer,
                                 p.lines > 0 ? schedule::Index{0, column} : schedule::Index{vec, 0, 0}},
+                    .rows_axis = p.rows_in_place ? p.lines_of_rows->axis : -1,
                     .words = whole_words(inner),
                     .rows_type = p.tiles->rows,
                     .columns_type = p.tiles->columns,
-                    .down = p.tiles->down,
+                    .down = static_cast<int>(block.down.size / schedule::kSideOfTile),
                     .across = p.tiles->across,
                     .first = in_one_part()});
+  }
   return body;
+}
+
+// Where a factor that is an element of an array is read, past its cast.
+Access ProductLowering::read_by(ExprId factor) const {
+  while (const auto* cast = builder_.at(factor).get_if<Cast>()) factor = cast->x;
+  return builder_.at(factor).get<Load>().access;
 }
 
 // Few rows: blocks of columns, and the columns after the last whole block one by one.
@@ -411,7 +430,7 @@ void ProductLowering::cpu_tiles() {
                                : pack_columns(panel, tile, inner));
   for (const Panel& panel : panels.rows) append(parts, pack_rows(panel, tile, inner));
   append(parts, p.few_rows ? multiply_few(panels, tile, inner) : over_blocks(panels, tile, [&](const Block& block) {
-           return p.tiles ? multiply_tiles(panels, inner, block) : multiply(panels, tile, inner, block);
+           return p.tiles ? multiply_tiles(panels, tile, inner, block) : multiply(panels, tile, inner, block);
          }));
   append(body, in_loops({{kPart, ceildiv(schedule::count_of(domain(), p.inner), p.tile_inner)}}, std::move(parts)));
 

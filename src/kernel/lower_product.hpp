@@ -114,7 +114,8 @@ class ProductLowering : public Lowering {
   // lower_product.cpp, on a CPU
   ExprId multiplied(ExprId total, ExprId row, ExprId column);
   std::vector<Stmt> multiply(const Panels& panels, const Tile& tile, const Piece& inner, const Block& block);
-  std::vector<Stmt> multiply_tiles(const Panels& panels, const Piece& inner, const Block& block);
+  std::vector<Stmt> multiply_tiles(const Panels& panels, const Tile& tile, const Piece& inner, const Block& block);
+  Access read_by(ExprId factor) const;
   std::vector<Stmt> multiply_few(const Panels& panels, const Tile& tile, const Piece& inner);
   std::vector<Stmt> add_few(const Panels& panels, const Tile& tile, const Piece& inner, const IntExpr& first,
                             const IntExpr& count, int64_t across);

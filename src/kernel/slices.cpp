@@ -49,6 +49,8 @@ class Slices {
       visit_accesses(kernel_, s, [&](const Access& a, bool) {
         inside = inside && (a.scratch || a.array != param_ || stays(a, facts));
       });
+      if (const auto* tiles = s.get_if<TileProduct>(); tiles && tiles->rows_axis >= 0 && tiles->rows.array == param_)
+        inside = inside && stays(tiles->last_of_rows(), facts);
       if (!inside) return false;
       const std::vector<Stmt>* inner = body_of(s);
       if (!inner) continue;

@@ -211,6 +211,16 @@ class Structure {
     }
   }
 
+  void rows_of_array(const TileProduct& tiles) {
+    const Access& a = tiles.rows;
+    access(a, "multiply");
+    need(!a.scratch && kernel_.params[static_cast<size_t>(a.array)].kind == ParamKind::Input,
+         "multiply {}: no array that is read", access_text(kernel_, a));
+    need(tiles.rows_axis + 1 < static_cast<int>(a.index.size()), "multiply {}: rows along axis {}",
+         access_text(kernel_, a), tiles.rows_axis);
+    for (const IntExpr& i : a.index) need_known(i, known_, "multiply");
+  }
+
   void give(LocalId id, ExprId value) {
     need(written_.insert(id).second || local(id).is_mutable, "%v{} gets a second value, but is not mutable", id);
     use(value, "value");
@@ -255,9 +265,13 @@ class Structure {
         },
         [&](const TileProduct& tiles) {
           need(kernel_.dialect == Dialect::Portable && !vector(), "a product of tiles in a vector loop, or on a GPU");
-          blocks("multiply", {&tiles.into, &tiles.rows, &tiles.columns});
+          blocks("multiply", {&tiles.into, &tiles.columns});
+          if (tiles.rows_axis < 0)
+            blocks("multiply", {&tiles.rows});
+          else
+            rows_of_array(tiles);
           need_known(tiles.words, known_, "a product of tiles");
-          need(tiles.into.array != tiles.rows.array && tiles.into.array != tiles.columns.array,
+          need((!tiles.rows.scratch || tiles.into.array != tiles.rows.array) && tiles.into.array != tiles.columns.array,
                "a product of tiles of itself");
           need(tiles.down > 0 && tiles.across > 0 && tiles.down * tiles.across <= 4, "{} x {} tiles", tiles.down,
                tiles.across);

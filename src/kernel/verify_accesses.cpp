@@ -97,8 +97,10 @@ class Accesses {
 
   void tile_product(const TileProduct& s, const Facts& facts) {
     corners("multiply", s.into, 16 * s.down, 16 * s.across, facts);
-    corners("multiply", s.rows, 16 * s.down, s.words, facts);
     corners("multiply", s.columns, s.words, 16 * s.across, facts);
+    if (s.rows_axis < 0) return corners("multiply", s.rows, 16 * s.down, s.words, facts);
+    access("multiply", s.rows, kNoExpr, facts);
+    access("multiply", s.last_of_rows(), kNoExpr, facts);
   }
 
   void turn(const Turn& s, const Facts& facts) {

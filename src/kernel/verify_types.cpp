@@ -226,7 +226,8 @@ class Types {
     need(halves || (is_byte(s.rows_type) && is_byte(s.columns_type)), "tiles of {} by {}", name_of(s.rows_type),
          name_of(s.columns_type));
     for (const Access* a : {&s.rows, &s.columns})
-      need(kernel_.dtype_of(*a) == DType::U32, "tiles of scratch{}, which has no words", a->array);
+      need(kernel_.dtype_of(*a) == (a->scratch ? DType::U32 : s.rows_type), "tiles of {}, which has no words",
+           access_text(kernel_, *a));
     need(kernel_.dtype_of(s.into) == (halves ? DType::F32 : DType::I32), "tiles of {} go to scratch{} of {}",
          name_of(s.rows_type), s.into.array, name_of(kernel_.dtype_of(s.into)));
   }

@@ -28,8 +28,11 @@ struct Dependence {
   int nearest = -1;      // the axis along which its elements are neighbours
   IntExpr offset;        // of what is read of it
   int64_t width = 0;     // bytes of its elements
-  int reads = 0;
-  bool is_plain = true;  // nothing but views of what is read
+  Index index;           // at which that is read
+  Shape dims;
+  DType dtype = DType::F32;
+  int reads = 0, casts = 0;
+  bool is_plain = true;  // nothing but views and casts of what is read
 };
 
 class FactorFinder {
@@ -84,13 +87,13 @@ class FactorFinder {
       if (has(s, along)) columns = own[s].size() > 1 && has(1 - s, longer) ? 1 - s : s;
     if (!product.sums.empty()) columns = own[0] == product.columns ? 0 : 1;
     const ProductSum sum{reduction.node, argument.args[1 - columns], argument.args[columns], place};
-    const int64_t lines[] = {line_of(sides[0], own[0], inner), line_of(sides[1], own[1], inner)};
+    const std::optional<Lines> lines[] = {lines_of(sides[0], own[0], inner), lines_of(sides[1], own[1], inner)};
     if (product.sums.empty()) {
       product.batch = batch, product.inner = inner;
       product.rows = own[1 - columns], product.columns = own[columns];
       product.rows_along_inner = sides[1 - columns].along_inner;
       product.columns_along_inner = sides[columns].along_inner;
-      product.line_of_rows = lines[1 - columns], product.line_of_columns = lines[columns];
+      product.lines_of_rows = lines[1 - columns], product.lines_of_columns = lines[columns];
       product.rows_far_apart = !one_row && is_far_apart(sides[1 - columns], product.rows.back());
       product.columns_far_apart = is_far_apart(sides[columns], product.columns.back());
       if (!one_row && product.rows.back() == along && product.columns.back() == longer)
@@ -100,21 +103,28 @@ class FactorFinder {
     } else if (product.batch != batch || product.rows != own[1 - columns] || product.columns != own[columns]) {
       return false;
     } else {
-      if (product.line_of_rows != lines[1 - columns]) product.line_of_rows = 0;
-      if (product.line_of_columns != lines[columns]) product.line_of_columns = 0;
+      if (product.lines_of_rows != lines[1 - columns]) product.lines_of_rows.reset();
+      if (product.lines_of_columns != lines[columns]) product.lines_of_columns.reset();
     }
     product.sums.push_back(sum);
     return true;
   }
 
-  // Bytes from line to line of what a factor is the elements of; 0: it is something else.
-  int64_t line_of(const Dependence& side, const std::vector<int>& own, const std::vector<int>& inner) const {
-    if (!side.is_plain || side.reads != 1 || own.size() != 1 || inner.size() != 1) return 0;
-    const Symbol a = domain_.axes[static_cast<size_t>(own[0])].var, b = domain_.axes[static_cast<size_t>(inner[0])].var;
-    const auto apart = side.offset.coefficient_of(side.along_inner ? a : b),
-               along = side.offset.coefficient_of(side.along_inner ? b : a);
-    const bool is_line = apart && along && along->is(1);
-    return is_line ? apart->constant().value_or(0) * side.width : 0;
+  std::optional<Lines> lines_of(const Dependence& side, const std::vector<int>& own,
+                                const std::vector<int>& inner) const {
+    if (!side.is_plain || side.reads != 1 || side.casts > 1 || own.size() != 1 || inner.size() != 1) return {};
+    const Symbol a = domain_.axes[static_cast<size_t>(own[0])].var, b = domain_.axes[static_cast<size_t>(inner[0])].var,
+                 over = side.along_inner ? a : b, within = side.along_inner ? b : a;
+    const auto apart = side.offset.coefficient_of(over), along = side.offset.coefficient_of(within);
+    if (!apart || !apart->constant() || *apart->constant() < 1 || !along || !along->is(1)) return {};
+    int axis = -1;
+    for (size_t d = 0; d + 1 < side.index.size(); ++d)
+      if (side.index[d].coefficient_of(over).value_or(0).is(1) && !side.index.back().mentions(over)) {
+        IntExpr places = 1;
+        for (size_t e = d + 1; e < side.dims.size(); ++e) places = places * side.dims[e];
+        if (places == *apart) axis = static_cast<int>(d);
+      }
+    return Lines{*apart->constant() * side.width, side.dtype, side.casts > 0, axis};
   }
 
   // The first-level cache keeps the lines of a small array.
@@ -165,8 +175,8 @@ class FactorFinder {
       case NodeKind::Constant:
       case NodeKind::SizeValue: return found.is_plain = false, true;
       case NodeKind::Iota: return found.is_plain = false, note(index[static_cast<size_t>(node.axes[0])], found);
-      case NodeKind::Elementwise:
-      case NodeKind::Cast: return found.is_plain = false, all(index);
+      case NodeKind::Elementwise: return found.is_plain = false, all(index);
+      case NodeKind::Cast: return ++found.casts, all(index);
       case NodeKind::Reshape:
       case NodeKind::Permute:
       case NodeKind::Broadcast:
@@ -208,6 +218,7 @@ class FactorFinder {
     found.largest = elements;
     const IntExpr offset = flat_offset(graph_.at(id), index);
     found.offset = offset, found.width = size_of(graph_.at(id).dtype);
+    found.index = index, found.dims = graph_.at(id).shape, found.dtype = graph_.at(id).dtype;
     const int contiguous = contiguous_axis(graph_, domain_, id, index);
     found.nearest = contiguous;
     if (contiguous < 0)

@@ -47,6 +47,17 @@ inline constexpr int64_t kSideOfTile = 16;  // rows, columns, and words of the i
 // Rows come in steps of so many, and registers hold the sums of no more than the most.
 inline constexpr int64_t kStepOfSkinny = 8, kMostOfSkinny = 64;
 
+// The array that a factor has the elements of, or these after a cast, where neither its own axes
+// nor the inner ones are several: bytes from one line of it to the next, its elements, and the axis
+// of the array that goes over lines; -1: several do.
+struct Lines {
+  int64_t apart;
+  DType dtype;
+  bool is_cast;
+  int axis;
+  bool operator==(const Lines&) const = default;
+};
+
 struct Product {
   // Axes of the domain: those of both factors, of one alone, and those summed over.
   std::vector<int> batch, rows, columns, inner;
@@ -58,9 +69,7 @@ struct Product {
   // Whether neighbours along the last of their own axes are in cache lines of their own, as weights
   // that are read across their taps: packing reads a line for each element.
   bool rows_far_apart = false, columns_far_apart = false;
-  // Bytes from one line of such an array to the next, where each factor is the elements of one, and
-  // neither its own axes nor the inner ones are several; 0: not so.
-  int64_t line_of_rows = 0, line_of_columns = 0;
+  std::optional<Lines> lines_of_rows, lines_of_columns;
   // Rows of a column whose results are next to each other in memory, and those of the next column
   // after them: the phases of a channel.
   int64_t run = 1;

@@ -19,7 +19,7 @@ constexpr int64_t kFewestOfFewRows = 2;
 // sums.
 constexpr int64_t kInnerOfTile = 256, kTileRows = 256, kTileColumns = 256;
 // The same of matrix units: words, and rows or columns.
-constexpr int64_t kInnerOfTiles = 128, kMostOfTiles = 1024;
+constexpr int64_t kInnerOfTiles = 512, kMostOfTiles = 1024;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -144,39 +144,65 @@ int64_t rows_of_block(const Domain& domain, const Product& p, int64_t most) {
 // packed all the same, next to each other.
 void read_in_place(const Graph& graph, const Domain& domain, int64_t lanes, Product& p) {
   constexpr int64_t kWay = 4096, kLine = 64, kMostInSet = 8, kFewRows = 512;
-  const auto is_read = [&](NodeId ProductSum::*factor) {
-    return std::all_of(p.sums.begin(), p.sums.end(),
-                       [&](const ProductSum& sum) { return graph.at(sum.*factor).dtype == graph.at(sum.node).dtype; });
+  const auto known = [&](const std::vector<int>& axes) { return count_of(domain, axes).constant(); };
+  const auto rows = known(p.rows), columns = known(p.columns), inner = known(p.inner);
+  if (!rows || !columns || !inner) return;
+  if (p.tiles) {  // whole ones, of the dtype that is multiplied
+    p.rows_in_place = p.lines_of_rows && p.lines_of_rows->axis >= 0 && p.lines_of_rows->dtype == p.tiles->rows &&
+                      p.rows_along_inner && *rows % kSideOfTile == 0 && *inner % (kSideOfTile * p.terms) == 0;
+    return;
+  }
+  const auto is_read = [&](const std::optional<Lines>& lines) {
+    return lines && !lines->is_cast && lines->dtype == compute_type(lines->dtype);
   };
   const auto stay = [&](int64_t lines, int64_t apart, int64_t bytes) {
     return lines * std::max(std::gcd(apart, kWay), bytes) <= kMostInSet * kWay;
   };
-  const auto known = [&](const std::vector<int>& axes) { return count_of(domain, axes).constant(); };
-  const auto rows = known(p.rows), columns = known(p.columns), inner = known(p.inner);
-  if (p.units || !rows || !columns || !inner) return;
-  p.rows_in_place =
-      p.line_of_rows != 0 && is_read(&ProductSum::rows) && (p.rows_along_inner || stay(*inner, p.line_of_rows, kLine));
-  p.columns_in_place = p.line_of_columns != 0 && !p.columns_along_inner && is_read(&ProductSum::columns) &&
-                       *rows <= kFewRows && stay(*inner, p.line_of_columns, lanes * bytes_of_sums(graph, p));
+  if (p.units) return;
+  p.rows_in_place = is_read(p.lines_of_rows) && (p.rows_along_inner || stay(*inner, p.lines_of_rows->apart, kLine));
+  p.columns_in_place = is_read(p.lines_of_columns) && !p.columns_along_inner && *rows <= kFewRows &&
+                       stay(*inner, p.lines_of_columns->apart, lanes * bytes_of_sums(graph, p));
 }
 
-// Bytes that a thread has on chip: words of the panels, and the sums.
-int64_t bytes_of_tile(const Product& p) {
+// Bytes that a thread has on chip: words of the panels, and the sums, which are those of a block
+// where they are complete at once.
+int64_t bytes_of_tile(const Domain& domain, const Product& p) {
   constexpr int64_t kWord = 4;
+  const bool at_once = p.lines == 0 && estimate_of(domain, p.inner) <= p.tile_inner;
   const auto sums = static_cast<int64_t>(p.sums.size());
-  return sums * kWord * ((p.tile_rows + p.tile_columns) * p.tile_inner / p.terms + p.tile_rows * p.tile_columns);
+  const int64_t packed = (p.rows_in_place ? 0 : p.tile_rows) + p.tile_columns;
+  return sums * kWord * (packed * p.tile_inner / p.terms + (at_once ? 0 : p.tile_rows * p.tile_columns));
+}
+
+// The most rows of a tile. Those that are read where they lie fit into half of the ways of the
+// second-level cache, 16 as a rule, where lines begin at few of its sets. In a batch, as of
+// attention, what they are read from fits into half of that cache, and so do their results: other
+// kernels make the one and read the other slice by slice.
+int64_t most_rows_of_tile(const Graph& graph, const Domain& domain, const Product& p, int64_t l2_bytes) {
+  int64_t most = p.tiles ? kMostOfTiles : kTileRows;
+  const int64_t way = l2_bytes / 16;
+  if (p.rows_in_place && p.rows_along_inner)
+    most = std::clamp(8 * (way / std::gcd(p.lines_of_rows->apart, way)), 2 * p.block_rows, most);
+  if (p.batch.empty()) return most;
+  int64_t made = 0;
+  for (const Output& o : domain.outputs) made += size_of(graph.at(o.node).dtype) * estimate_of(domain, p.columns);
+  const int64_t read = estimate_of(domain, p.inner) * 4 / p.terms;
+  while (most > kTileRows && most * std::max(made, read) > l2_bytes / 2) most /= 2;
+  return most;
 }
 
 // The tile that takes the fewest cycles on the thread that has most of them, and how many. Panels
 // are packed again for each tile.
-double choose_tile(const Domain& domain, Product& p, const Target& target, int64_t lanes, double stored) {
+double choose_tile(const Graph& graph, const Domain& domain, Product& p, const Target& target, int64_t lanes,
+                   double stored) {
   const double batch = static_cast<double>(estimate_of(domain, p.batch)),
                inner = static_cast<double>(estimate_of(domain, p.inner));
   const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns);
   const auto sums = static_cast<double>(p.sums.size());
   // Results that get a word's products in a cycle.
   const auto at_once = static_cast<double>(p.tiles ? kSideOfTile * kSideOfTile : lanes);
-  const int64_t top_rows = p.tiles ? kMostOfTiles : kTileRows, top_columns = p.tiles ? kMostOfTiles : kTileColumns;
+  const int64_t top_rows = most_rows_of_tile(graph, domain, p, target.l2_bytes),
+                top_columns = p.tiles ? kMostOfTiles : kTileColumns;
   double least = std::numeric_limits<double>::infinity();
   Product best = p;
   bool best_fits = false;
@@ -186,7 +212,7 @@ double choose_tile(const Domain& domain, Product& p, const Target& target, int64
     const auto [row, column] = cycles_to_pack(domain, tried, target.l2_bytes);
     for (int64_t most_rows = top_rows; most_rows >= std::min(kTileRows, 2 * p.block_rows); most_rows /= 2) {
       tried.tile_rows = even_piece(rows, most_rows, p.block_rows);
-      const bool fits = !p.tiles || bytes_of_tile(tried) <= target.l2_bytes / 2;
+      const bool fits = !p.tiles || bytes_of_tile(domain, tried) <= target.l2_bytes / 2;
       if (!fits && best_fits) continue;
       const double tiles = batch * ceil_ratio(static_cast<double>(rows), static_cast<double>(tried.tile_rows)) *
                            ceil_ratio(static_cast<double>(columns), static_cast<double>(tried.tile_columns));
@@ -211,7 +237,8 @@ double settle(const Graph& graph, const Group& group, const Domain& domain, cons
   if (p.tiles) {
     take_tiles(domain, p);
     take_inner_lines(domain, p);
-    return choose_tile(domain, p, options.target, p.block_columns, stored);
+    read_in_place(graph, domain, p.block_columns, p);
+    return choose_tile(graph, domain, p, options.target, p.block_columns, stored);
   }
   // Results of a block: vectors of two registers, in as many rows as leave some for the factors.
   const int64_t lanes = 2 * natural_lanes(options.target) * 4 / (p.units ? 4 : bytes_of_sums(graph, p));
@@ -223,7 +250,7 @@ double settle(const Graph& graph, const Group& group, const Domain& domain, cons
   p.tile_inner = even_piece(estimate_of(domain, p.inner), kInnerOfTile * p.terms, 16);
   take_inner_lines(domain, p);
   read_in_place(graph, domain, lanes, p);
-  return choose_tile(domain, p, options.target, lanes, stored);
+  return choose_tile(graph, domain, p, options.target, lanes, stored);
 }
 
 // With rows for columns: results are stored across their lanes, and the other factor is turned.
@@ -231,7 +258,7 @@ Product turned(Product p) {
   std::swap(p.rows, p.columns);
   std::swap(p.rows_along_inner, p.columns_along_inner);
   std::swap(p.rows_far_apart, p.columns_far_apart);
-  std::swap(p.line_of_rows, p.line_of_columns);
+  std::swap(p.lines_of_rows, p.lines_of_columns);
   for (ProductSum& sum : p.sums) std::swap(sum.rows, sum.columns);
   return p;
 }
@@ -241,18 +268,18 @@ Product turned(Product p) {
 PackingCycles cycles_to_pack(const Domain& domain, const Product& p, int64_t l2_bytes) {
   // AVX-512, words of 4 bytes: neighbours, blocks that are turned, lines, and lanes that go over
   // several axes; for matrix units also what comes from memory, which nothing hides.
-  constexpr double kNeighbours = 0.15, kTurned = 0.6, kInLines = 1.0, kGathered = 1.5, kFromMemory = 1;
+  constexpr double kInPlace = 0.05, kNeighbours = 0.15, kTurned = 0.6, kInLines = 1.0, kGathered = 1.5, kFromMemory = 1;
   const bool gathered = p.rows_along_inner ? p.inner.size() > 1 && p.inner_lines == 0 : p.rows.size() > 1;
   const auto from_memory = [&](const std::vector<int>& own) {
     const int64_t bytes = estimate_of(domain, own) * estimate_of(domain, p.inner) / p.terms * 4;
     return p.tiles && bytes > l2_bytes ? kFromMemory : 0;
   };
-  const double row = p.rows_in_place                  ? 0
+  const double row = p.rows_in_place                  ? kInPlace
                      : p.rows_far_apart               ? kCyclesOfFar
                      : gathered                       ? kGathered
                      : p.tiles && !p.rows_along_inner ? kTurned
                                                       : kNeighbours;
-  const double column = p.columns_in_place      ? 0
+  const double column = p.columns_in_place      ? kInPlace
                         : p.columns_far_apart   ? kCyclesOfFar
                         : p.lines > 0           ? kInLines
                         : p.columns_along_inner ? kTurned

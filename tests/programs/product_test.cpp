@@ -341,6 +341,31 @@ TEST_P(WithAndWithoutTiles, DotProductsOfBytes) {
     }
 }
 
+// Rows of arrays that are multiplied where they lie: blocks of two tiles and of one, several parts
+// and tiles, heads that lie between the rows, and what reads the rows again.
+TEST_P(WithAndWithoutTiles, RowsWhereTheyLie) {
+  NEEDS_LLVM();
+  const std::tuple<int64_t, int64_t, int64_t> sizes[] = {{48, 35, 64}, {16, 70, 1088}, {1040, 33, 128}, {80, 90, 96}};
+  for (const auto& [m, n, k] : sizes)
+    for (const std::string last :
+         {"a @ b", "a @ b[:, ::-1] + a @ b", "linear(a, bt) + sum(a, axis=1, keepdims=True)"}) {
+      const std::string program = fmt::format(
+          "input a: bf16[{0}, {2}]\ninput b: bf16[{2}, {1}]\ninput bt: bf16[{1}, {2}]\nreturn {3}\n", m, n, k, last);
+      if (has_tiles() && last.starts_with("a")) {
+        EXPECT_TRUE(has_operation(program, "bf16 from a[")) << program;
+      }
+      EXPECT_TRUE(
+          right(program, {noise(DType::BF16, {m, k}, 1), noise(DType::BF16, {k, n}, 2), noise(DType::BF16, {n, k}, 3)}))
+          << program;
+    }
+  EXPECT_TRUE(
+      right("input q: bf16[2, 48, 3, 64]\ninput k: bf16[2, 40, 3, 64]\n"
+            "return q.transpose(0, 2, 1, 3) @ k.transpose(0, 2, 3, 1)\n",
+            {noise(DType::BF16, {2, 48, 3, 64}, 1), noise(DType::BF16, {2, 40, 3, 64}, 2)}));
+  EXPECT_TRUE(right("input a: u8[32, 128]\ninput b: i8[128, 40]\nreturn i32(a) @ i32(b)\n",
+                    {noise(DType::U8, {32, 128}, 1), noise(DType::I8, {128, 40}, 2)}));
+}
+
 // Blocks of tiles that stand upright, lie, or are square; what goes over; several parts; lines of
 // pixels; sums that share a factor; nan and infinity beside zeros that fill tiles.
 TEST_P(WithAndWithoutTiles, BlocksOfTiles) {
