@@ -76,15 +76,25 @@ nb::object numpy_empty(DType dtype, const Dims& dims) {
   return made;
 }
 
+// The memory of a tensor whose library has the exchange API; none where foreign_array() says what
+// is wrong with it, or makes its library wait: on a GPU, where the call is not in its stream.
+std::optional<Array> exchanged_output(PyObject* object, bool in_its_stream) {
+  const ExchangeApi* const api = exchange_of_object(object);
+  if (!api || needs_gradient(object)) return std::nullopt;
+  dlpack::ManagedTensorVersioned* managed = nullptr;
+  if (api->managed_from_object(object, &managed) != 0) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  Array array = from_dlpack(managed);
+  return array.device().is_gpu() && !in_its_stream ? std::nullopt : std::optional(std::move(array));
+}
+
 // The memory that a call writes to. Throws UserError.
-Array output_array(PyObject* object, Buffer& buffer) {
+Array output_array(PyObject* object, Buffer& buffer, bool in_its_stream) {
   if (const Array* array = find_array(object)) return *array;
   if (Py_TYPE(object) != ndarray_type()) {
-    if (const ExchangeApi* api = exchange_of_object(object); api && !needs_gradient(object)) {
-      dlpack::ManagedTensorVersioned* managed = nullptr;
-      if (api->managed_from_object(object, &managed) == 0) return from_dlpack(managed);
-      PyErr_Clear();  // foreign_array() says what is wrong with it
-    }
+    if (auto array = exchanged_output(object, in_its_stream)) return *array;
     if (auto array = foreign_array(object)) return *array;
     throw UserError("out= is " + nb::cast<std::string>(nb::repr(nb::handle(object).type())) + ", which is no array");
   }
@@ -247,7 +257,7 @@ std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arg
   if (!outputs.empty()) {
     std::vector<Array> targets;
     targets.reserve(outputs.size());
-    for (PyObject* output : outputs) targets.push_back(output_array(output, buffers.add()));
+    for (PyObject* output : outputs) targets.push_back(output_array(output, buffers.add(), scope.has_value()));
     {
       const nb::gil_scoped_release unlocked;
       function.any.call_into(targets, arrays, {});
