@@ -18,8 +18,8 @@ constexpr int64_t kFewestOfFewRows = 2;
 // Limits of a tile on a CPU: staged terms, and bytes of the second-level cache for its panels and
 // sums.
 constexpr int64_t kInnerOfTile = 256, kTileRows = 256, kTileColumns = 256;
-// The same of matrix units: words, and rows or columns.
-constexpr int64_t kInnerOfTiles = 512, kMostOfTiles = 1024;
+// The same of matrix units: words, the longest first, and rows or columns.
+constexpr int64_t kInnerOfTiles[] = {512, 256, 128}, kMostOfTiles = 1024;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
@@ -47,19 +47,18 @@ void take_dot_products(const Graph& graph, const Group& group, const Domain& dom
   p.moved_rows = p.unsigned_rows && is_signed_int(bytes->first);
 }
 
-// The block of tiles that leaves the fewest results unused.
+// The block of tiles that leaves the fewest results unused; square ones read less.
 void take_tiles(const Domain& domain, Product& p) {
   const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns);
   int64_t fewest = std::numeric_limits<int64_t>::max();
   for (const auto& [down, across] : {std::pair{2, 2}, {1, 4}, {4, 1}}) {
-    const int64_t all = round_up(rows, down * kSideOfTile) * round_up(columns, across * kSideOfTile);
+    const int64_t all =
+        round_up(rows, down * kSideOfTile) * round_up(columns, across * kSideOfTile) * (down == across ? 8 : 9);
     if (all >= fewest) continue;
     fewest = all;
     p.tiles->down = down, p.tiles->across = across;
   }
   p.block_rows = p.tiles->down * kSideOfTile, p.block_columns = p.tiles->across * kSideOfTile;
-  const int64_t step = kSideOfTile * p.terms;
-  p.tile_inner = even_piece(estimate_of(domain, p.inner), kInnerOfTiles * p.terms, step);
 }
 
 // Columns of several axes that are contiguous along the last one: a tile of at most `most` has
@@ -139,27 +138,38 @@ int64_t rows_of_block(const Domain& domain, const Product& p, int64_t most) {
   return best;
 }
 
-// Blocks read factors where they lie: rows along the inner axes, and what of others has its lines
-// in different sets of the first-level cache, whose ways have 4 KiB. Columns that many rows use are
-// packed all the same, next to each other.
-void read_in_place(const Graph& graph, const Domain& domain, int64_t lanes, Product& p) {
-  constexpr int64_t kWay = 4096, kLine = 64, kMostInSet = 8, kFewRows = 512;
+// Rows that half of the ways of the second-level cache have, 16 as a rule, where their lines begin
+// at few of its sets.
+int64_t rows_that_stay(int64_t apart, int64_t l2_bytes) {
+  const int64_t way = l2_bytes / 16;
+  return 8 * (way / std::gcd(apart, way));
+}
+
+// Blocks read factors where they lie: rows along the inner axes, if a tile of them stays in the
+// second-level cache or few columns need it, and what of others has its lines in different sets of
+// the first-level cache, whose ways have 4 KiB. Columns that many rows use are packed all the same,
+// next to each other.
+void read_in_place(const Graph& graph, const Domain& domain, const Target& target, int64_t lanes, Product& p) {
+  constexpr int64_t kWay = 4096, kLine = 64, kMostInSet = 8, kFewRows = 512, kFewColumns = 128;
   const auto known = [&](const std::vector<int>& axes) { return count_of(domain, axes).constant(); };
   const auto rows = known(p.rows), columns = known(p.columns), inner = known(p.inner);
-  if (!rows || !columns || !inner) return;
-  if (p.tiles) {  // whole ones, of the dtype that is multiplied
-    p.rows_in_place = p.lines_of_rows && p.lines_of_rows->axis >= 0 && p.lines_of_rows->dtype == p.tiles->rows &&
-                      p.rows_along_inner && *rows % kSideOfTile == 0 && *inner % (kSideOfTile * p.terms) == 0;
-    return;
-  }
+  if (!rows || !columns || !inner || (p.units && !p.tiles)) return;
+  const DType multiplied = p.tiles ? p.tiles->rows : compute_type(graph.at(p.sums[0].node).dtype);
   const auto is_read = [&](const std::optional<Lines>& lines) {
-    return lines && !lines->is_cast && lines->dtype == compute_type(lines->dtype);
+    return lines && lines->dtype == multiplied && (p.tiles || !lines->is_cast);
   };
   const auto stay = [&](int64_t lines, int64_t apart, int64_t bytes) {
     return lines * std::max(std::gcd(apart, kWay), bytes) <= kMostInSet * kWay;
   };
-  if (p.units) return;
-  p.rows_in_place = is_read(p.lines_of_rows) && (p.rows_along_inner || stay(*inner, p.lines_of_rows->apart, kLine));
+  if (is_read(p.lines_of_rows) && p.rows_along_inner)
+    p.rows_in_place = *columns <= kFewColumns ||
+                      rows_that_stay(p.lines_of_rows->apart, target.l2_bytes) >= std::min(*rows, kTileRows);
+  if (p.tiles) {
+    const bool whole = *rows % kSideOfTile == 0 && *inner % (kSideOfTile * p.terms) == 0;
+    p.rows_in_place = p.rows_in_place && whole && p.lines_of_rows->axis >= 0;
+    return;
+  }
+  if (is_read(p.lines_of_rows) && !p.rows_along_inner) p.rows_in_place = stay(*inner, p.lines_of_rows->apart, kLine);
   p.columns_in_place = is_read(p.lines_of_columns) && !p.columns_along_inner && *rows <= kFewRows &&
                        stay(*inner, p.lines_of_columns->apart, lanes * bytes_of_sums(graph, p));
 }
@@ -174,15 +184,13 @@ int64_t bytes_of_tile(const Domain& domain, const Product& p) {
   return sums * kWord * (packed * p.tile_inner / p.terms + (at_once ? 0 : p.tile_rows * p.tile_columns));
 }
 
-// The most rows of a tile. Those that are read where they lie fit into half of the ways of the
-// second-level cache, 16 as a rule, where lines begin at few of its sets. In a batch, as of
-// attention, what they are read from fits into half of that cache, and so do their results: other
-// kernels make the one and read the other slice by slice.
+// The most rows of a tile. Those that are read where they lie stay in the second-level cache. In a
+// batch, as of attention, what they are read from fits into half of that cache, and so do their
+// results: other kernels make the one and read the other slice by slice.
 int64_t most_rows_of_tile(const Graph& graph, const Domain& domain, const Product& p, int64_t l2_bytes) {
   int64_t most = p.tiles ? kMostOfTiles : kTileRows;
-  const int64_t way = l2_bytes / 16;
   if (p.rows_in_place && p.rows_along_inner)
-    most = std::clamp(8 * (way / std::gcd(p.lines_of_rows->apart, way)), 2 * p.block_rows, most);
+    most = std::clamp(rows_that_stay(p.lines_of_rows->apart, l2_bytes), 2 * p.block_rows, most);
   if (p.batch.empty()) return most;
   int64_t made = 0;
   for (const Output& o : domain.outputs) made += size_of(graph.at(o.node).dtype) * estimate_of(domain, p.columns);
@@ -201,6 +209,11 @@ double choose_tile(const Graph& graph, const Domain& domain, Product& p, const T
   const auto sums = static_cast<double>(p.sums.size());
   // Results that get a word's products in a cycle.
   const auto at_once = static_cast<double>(p.tiles ? kSideOfTile * kSideOfTile : lanes);
+  // Sums of matrix units are loaded from the second-level cache and stored there for each part.
+  // Large panels are not in the cache any more when they are read.
+  constexpr double kAddedUp = 0.17, kLargePanel = 0.15;
+  const double parts = ceil_ratio(inner, static_cast<double>(p.tile_inner)),
+               each = stored + (p.tiles && parts > 1 ? parts * kAddedUp : 0);
   const int64_t top_rows = most_rows_of_tile(graph, domain, p, target.l2_bytes),
                 top_columns = p.tiles ? kMostOfTiles : kTileColumns;
   double least = std::numeric_limits<double>::infinity();
@@ -209,7 +222,9 @@ double choose_tile(const Graph& graph, const Domain& domain, Product& p, const T
   for (int64_t most_columns = top_columns; most_columns >= std::min(kTileColumns, 2 * lanes); most_columns /= 2) {
     Product tried = p;
     if (!take_lines(domain, tried, most_columns, lanes)) tried.tile_columns = even_piece(columns, most_columns, lanes);
-    const auto [row, column] = cycles_to_pack(domain, tried, target.l2_bytes);
+    const auto [row, of_column] = cycles_to_pack(domain, tried, target.l2_bytes);
+    const bool is_large = p.tiles && tried.tile_columns * tried.tile_inner / p.terms * 4 > target.l2_bytes / 8;
+    const double column = of_column + (is_large ? kLargePanel : 0);
     for (int64_t most_rows = top_rows; most_rows >= std::min(kTileRows, 2 * p.block_rows); most_rows /= 2) {
       tried.tile_rows = even_piece(rows, most_rows, p.block_rows);
       const bool fits = !p.tiles || bytes_of_tile(domain, tried) <= target.l2_bytes / 2;
@@ -220,10 +235,27 @@ double choose_tile(const Graph& graph, const Domain& domain, Product& p, const T
                  wide = static_cast<double>(round_up(tried.tile_columns, lanes));
       const double of_tile =
           sums * (inner / static_cast<double>(p.terms) * (high * wide / at_once + wide * column + high * row) +
-                  high * wide * stored);
+                  high * wide * each);
       const double cycles = ceil_ratio(tiles, target.threads) * of_tile;
       if (cycles < least || !best_fits) least = cycles, best = tried, best_fits = fits;
     }
+  }
+  p = best;
+  return least;
+}
+
+// Chooses how long the parts of the inner axes are that matrix units multiply, with the tiles: long
+// ones add up sums less often, short ones leave more of the cache to tiles.
+double settle_parts(const Graph& graph, const Domain& domain, const Target& target, double stored, Product& p) {
+  double least = std::numeric_limits<double>::infinity();
+  Product best;
+  for (const int64_t words : kInnerOfTiles) {
+    Product tried = p;
+    tried.tile_inner = even_piece(estimate_of(domain, p.inner), words * p.terms, kSideOfTile * p.terms);
+    take_inner_lines(domain, tried);
+    read_in_place(graph, domain, target, p.block_columns, tried);
+    const double cycles = choose_tile(graph, domain, tried, target, p.block_columns, stored);
+    if (cycles < least) least = cycles, best = tried;
   }
   p = best;
   return least;
@@ -236,9 +268,7 @@ double settle(const Graph& graph, const Group& group, const Domain& domain, cons
   take_dot_products(graph, group, domain, options.target, p);
   if (p.tiles) {
     take_tiles(domain, p);
-    take_inner_lines(domain, p);
-    read_in_place(graph, domain, p.block_columns, p);
-    return choose_tile(graph, domain, p, options.target, p.block_columns, stored);
+    return settle_parts(graph, domain, options.target, stored, p);
   }
   // Results of a block: vectors of two registers, in as many rows as leave some for the factors.
   const int64_t lanes = 2 * natural_lanes(options.target) * 4 / (p.units ? 4 : bytes_of_sums(graph, p));
@@ -249,7 +279,7 @@ double settle(const Graph& graph, const Group& group, const Domain& domain, cons
   p.block_rows = rows_of_block(domain, p, std::min(p.block_rows, rows));
   p.tile_inner = even_piece(estimate_of(domain, p.inner), kInnerOfTile * p.terms, 16);
   take_inner_lines(domain, p);
-  read_in_place(graph, domain, lanes, p);
+  read_in_place(graph, domain, options.target, lanes, p);
   return choose_tile(graph, domain, p, options.target, lanes, stored);
 }
 
@@ -266,21 +296,20 @@ Product turned(Product p) {
 }  // namespace
 
 PackingCycles cycles_to_pack(const Domain& domain, const Product& p, int64_t l2_bytes) {
-  // AVX-512, words of 4 bytes: neighbours, blocks that are turned, lines, and lanes that go over
-  // several axes; for matrix units also what comes from memory, which nothing hides.
-  constexpr double kInPlace = 0.05, kNeighbours = 0.15, kTurned = 0.6, kInLines = 1.0, kGathered = 1.5, kFromMemory = 1;
+  // AVX-512, words of 4 bytes, packed or read in place: neighbours, blocks that are turned, lines,
+  // and lanes that go over several axes; for matrix units also what comes from memory, which
+  // nothing hides.
+  constexpr double kNeighbours = 0.15, kTurned = 0.6, kInLines = 1.0, kGathered = 1.5, kFromMemory = 1;
   const bool gathered = p.rows_along_inner ? p.inner.size() > 1 && p.inner_lines == 0 : p.rows.size() > 1;
   const auto from_memory = [&](const std::vector<int>& own) {
     const int64_t bytes = estimate_of(domain, own) * estimate_of(domain, p.inner) / p.terms * 4;
     return p.tiles && bytes > l2_bytes ? kFromMemory : 0;
   };
-  const double row = p.rows_in_place                  ? kInPlace
-                     : p.rows_far_apart               ? kCyclesOfFar
+  const double row = p.rows_far_apart                 ? kCyclesOfFar
                      : gathered                       ? kGathered
                      : p.tiles && !p.rows_along_inner ? kTurned
                                                       : kNeighbours;
-  const double column = p.columns_in_place      ? kInPlace
-                        : p.columns_far_apart   ? kCyclesOfFar
+  const double column = p.columns_far_apart     ? kCyclesOfFar
                         : p.lines > 0           ? kInLines
                         : p.columns_along_inner ? kTurned
                                                 : kNeighbours;
