@@ -22,9 +22,7 @@ void PhasePrinter::turn(const kernel::Turn& s) {
 
 // The word of such a row of an array.
 std::string PhasePrinter::word_of_row(const kernel::TileProduct& s, const char* row, const char* word) {
-  const std::vector<IntExpr>& dims = kernel_.params[static_cast<size_t>(s.rows.array)].dims;
-  IntExpr apart = 1;
-  for (size_t d = static_cast<size_t>(s.rows_axis) + 1; d < dims.size(); ++d) apart = apart * dims[d];
+  const IntExpr& apart = kernel_.params[static_cast<size_t>(s.rows.array)].strides[static_cast<size_t>(s.rows_axis)];
   return fmt::format("word_at(p{} + {} + {} * ({}) + {} * {})", s.rows.array, integer(flat_offset(kernel_, s.rows)),
                      row, integer(apart), s.terms(), word);
 }

@@ -80,10 +80,8 @@ void PhasePrinter::multiply_step(const TileProduct& s, const Block& rows, const 
 // The rows of an array.
 PhasePrinter::Block PhasePrinter::rows_of(const TileProduct& s) {
   const Place p = place(s.rows);
-  const std::vector<IntExpr>& dims = kernel_.params[static_cast<size_t>(s.rows.array)].dims;
-  IntExpr apart = size_of(p.dtype);
-  for (size_t d = static_cast<size_t>(s.rows_axis) + 1; d < dims.size(); ++d) apart = apart * dims[d];
-  return {pointer(p, p.offset).text, integer(apart).text};
+  const IntExpr& apart = kernel_.params[static_cast<size_t>(s.rows.array)].strides[static_cast<size_t>(s.rows_axis)];
+  return {pointer(p, p.offset).text, integer(apart * size_of(p.dtype)).text};
 }
 
 void PhasePrinter::tile_product(const TileProduct& s) {

@@ -70,7 +70,8 @@ class OneForm {
   }
 
   bool loads(int input) const {
-    return std::any_of(uses_.begin(), uses_.end(), [&](const ArrayUse& use) { return use.loads.count(input) > 0; });
+    return by_tiles_.count(input) > 0 ||
+           std::any_of(uses_.begin(), uses_.end(), [&](const ArrayUse& use) { return use.loads.count(input) > 0; });
   }
 
  private:

@@ -34,6 +34,7 @@
 #include "kernel/lower_product.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.hpp"
 
@@ -236,8 +237,7 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
   }
   append(body, in_loops({{kInner, ceildiv(inner.length, p.terms)}}, std::move(steps)));
   append(body, std::move(ends));
-  int lanes = 1;
-  while (lanes < block.across.size) lanes *= 2;
+  const auto lanes = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(block.across.size)));
   return single(loop(LoopKind::Vector, kLane, block.across.size, std::move(body), lanes));
 }
 

@@ -218,6 +218,8 @@ class Structure {
          "multiply {}: no array that is read", access_text(kernel_, a));
     need(tiles.rows_axis + 1 < static_cast<int>(a.index.size()), "multiply {}: rows along axis {}",
          access_text(kernel_, a), tiles.rows_axis);
+    need(kernel_.params[static_cast<size_t>(a.array)].strides.back().is(1), "multiply {}: terms are not neighbours",
+         access_text(kernel_, a));
     for (const IntExpr& i : a.index) need_known(i, known_, "multiply");
   }
 

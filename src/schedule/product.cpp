@@ -27,10 +27,9 @@ struct Dependence {
   int64_t largest = -1;  // elements that are read of the array that decides what is contiguous
   int nearest = -1;      // the axis along which its elements are neighbours
   IntExpr offset;        // of what is read of it
-  int64_t width = 0;     // bytes of its elements
-  Index index;           // at which that is read
-  Shape dims;
-  DType dtype = DType::F32;
+  DType dtype{};
+  Index index;  // at which it is read
+  Shape strides;
   int reads = 0, casts = 0;
   bool is_plain = true;  // nothing but views and casts of what is read
 };
@@ -118,21 +117,17 @@ class FactorFinder {
     const auto apart = side.offset.coefficient_of(over), along = side.offset.coefficient_of(within);
     if (!apart || !apart->constant() || *apart->constant() < 1 || !along || !along->is(1)) return {};
     int axis = -1;
-    for (size_t d = 0; d + 1 < side.index.size(); ++d)
-      if (side.index[d].coefficient_of(over).value_or(0).is(1) && !side.index.back().mentions(over)) {
-        IntExpr places = 1;
-        for (size_t e = d + 1; e < side.dims.size(); ++e) places = places * side.dims[e];
-        if (places == *apart) axis = static_cast<int>(d);
-      }
-    return Lines{*apart->constant() * side.width, side.dtype, side.casts > 0, axis};
+    for (size_t d = 0; d + 1 < side.index.size() && !side.index.back().mentions(over); ++d)
+      if (side.index[d].coefficient_of(over).value_or(0).is(1) && side.strides[d] == *apart) axis = static_cast<int>(d);
+    return Lines{*apart->constant() * size_of(side.dtype), side.dtype, side.casts > 0, axis};
   }
 
   // The first-level cache keeps the lines of a small array.
   bool is_far_apart(const Dependence& side, int axis) const {
     constexpr int64_t kLine = 64, kSmall = 32 << 10;
     const auto apart = side.offset.coefficient_of(domain_.axes[static_cast<size_t>(axis)].var);
-    return !side.along_inner && side.largest * side.width > kSmall && apart &&
-           std::abs(apart->constant().value_or(0)) * side.width >= kLine;
+    return !side.along_inner && side.largest * size_of(side.dtype) > kSmall && apart &&
+           std::abs(apart->constant().value_or(0)) * size_of(side.dtype) >= kLine;
   }
 
   // The axis along which neighbours of the largest result lie in memory, and, where that is a short
@@ -217,8 +212,8 @@ class FactorFinder {
     if (elements <= found.largest) return true;
     found.largest = elements;
     const IntExpr offset = flat_offset(graph_.at(id), index);
-    found.offset = offset, found.width = size_of(graph_.at(id).dtype);
-    found.index = index, found.dims = graph_.at(id).shape, found.dtype = graph_.at(id).dtype;
+    found.offset = offset, found.dtype = graph_.at(id).dtype;
+    found.index = index, found.strides = strides_of(graph_.at(id));
     const int contiguous = contiguous_axis(graph_, domain_, id, index);
     found.nearest = contiguous;
     if (contiguous < 0)

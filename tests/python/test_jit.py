@@ -171,6 +171,17 @@ def test_out_takes_tensors_without_a_line_of_python(device, monkeypatch):
         two(x, out=(y,))
 
 
+def test_products_of_rows_with_gaps_between_them():
+    torch = pytest.importorskip("torch")
+    product = smelt.jit(lambda a, b: a @ b)
+    for dtype in (torch.float32, torch.bfloat16):
+        wide, many, b = (torch.randn(shape).to(dtype) for shape in ((48, 97), (48, 3, 96), (96, 40)))
+        for a in (wide[:, 1:], many[:, 1], many.transpose(0, 1)):
+            for _ in range(2):  # arguments are copied the first time
+                got = product(a, b)
+            torch.testing.assert_close(got.double(), a.double() @ b.double(), rtol=1e-2, atol=1e-1)
+
+
 Pair = collections.namedtuple("Pair", "first second")
 
 
