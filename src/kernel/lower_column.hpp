@@ -50,7 +50,7 @@ class ColumnLowering : public ReductionLowering {
   void split_columns_in_rows();
   Carried carry(const std::vector<Stmt>& starts);
   std::vector<Stmt> read_by(const std::vector<Stmt>& lanes, const std::vector<Stmt>& takes) const;
-  std::vector<Stmt> once_a_column(const IntExpr& width, const std::vector<Stmt>& known, std::vector<Stmt>& lanes);
+  std::vector<Stmt> once_a_column(const ColumnLoops& loops, const std::vector<Stmt>& known, std::vector<Stmt>& lanes);
   std::vector<Stmt> rows_of_tile(const ColumnLoops& loops, const std::vector<Accumulator>& accs, const Carried& carried,
                                  std::vector<Stmt> lanes, std::vector<Stmt>& known);
   // lower_split_scan_down.cpp

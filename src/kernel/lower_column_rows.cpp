@@ -24,6 +24,20 @@ namespace smelt::kernel {
 
 // Rows of a column that a part should have at least, and what they are a multiple of.
 constexpr int64_t kPartRows = 256, kMultiple = 4;
+// Fewer rows of a column compute what they share each for itself.
+constexpr int64_t kFewRows = 4;
+
+// Whether integers are divided by others than constants.
+static bool divides_integers(const Kernel& kernel, const std::vector<ExprId>& roots) {
+  bool divides = false;
+  visit_below(kernel, roots, [&](ExprId, const Expr& e) {
+    const auto* raw = e.get_if<Raw>();
+    const bool divided = raw && !is_float(e.dtype) && (raw->op == RawOp::TruncDiv || raw->op == RawOp::TruncRem);
+    divides = divides || (divided && !kernel.at(raw->args[1]).is<Const>());
+    return true;
+  });
+  return divides;
+}
 
 // Scratch for what runs down the columns: from `starts`, the assignments that begin it.
 ColumnLowering::Carried ColumnLowering::carry(const std::vector<Stmt>& starts) {
@@ -81,36 +95,50 @@ std::vector<Stmt> ColumnLowering::read_by(const std::vector<Stmt>& lanes, const 
   return needed;
 }
 
-// What follows from the passes before alone is the same in all rows of a column: `lanes` find it in
-// scratch. Returns the loop that computes it. `known` are the assignments of what these passes
-// found.
-std::vector<Stmt> ColumnLowering::once_a_column(const IntExpr& width, const std::vector<Stmt>& known,
+// What follows from the passes before and from elements that all rows share is the same in all rows
+// of a column: `lanes` find it in scratch. Returns the loop that computes it. `known` are the
+// assignments of what these passes found.
+std::vector<Stmt> ColumnLowering::once_a_column(const ColumnLoops& loops, const std::vector<Stmt>& known,
                                                 std::vector<Stmt>& lanes) {
   std::unordered_set<LocalId> found;
   for (const Stmt& s : known) found.insert(*given_by(s));
   const std::vector<ExprId> roots = expressions_of(lanes);
+  const bool shares = domain().estimate(true) >= kFewRows;
+  const auto of_row = [&](const IntExpr& index) {
+    return index.any_symbol([&](Symbol s) {
+      return s.is_local() ||
+             std::any_of(loops.serial.begin(), loops.serial.end(), [&](const auto& l) { return l.first == s; });
+    });
+  };
   const auto is_same = [&](const Expr& e) {
     if (const auto* read = e.get_if<ReadLocal>()) return found.count(read->local) > 0;
-    return e.is<Const>() || e.is<Apply>() || e.is<Raw>() || e.is<Cast>();
+    if (const auto* load = e.get_if<Load>())
+      return shares && !load->access.scratch &&
+             std::none_of(load->access.index.begin(), load->access.index.end(), of_row);
+    if (const auto* index = e.get_if<IndexValue>()) return shares && !of_row(index->value);
+    return e.is<Const>() || e.is<Apply>() || e.is<Raw>() || e.is<Cast>() || e.is<Bitcast>();
   };
+  // Lanes beyond the tile read 0 from scratch, and may not divide by it.
+  const bool divides = divides_integers(kernel_, roots);
   const std::unordered_map<ExprId, bool> same = same_below(kernel_, roots, is_same);
   Rewriter rewrite(kernel_);
   std::vector<Stmt> stores;
   visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
     if (!same.at(id)) return true;
-    // Integers stay: lanes beyond the tile read 0 from scratch, and may not divide by it.
-    if (is_float(e.dtype) && (e.is<Apply>() || e.is<Raw>() || e.is<Cast>())) {
-      const Access at{true, add_scratch(e.dtype, {schedule_.tile}), {IntExpr::symbol(kLane)}};
-      stores.push_back(builder_.store(at, id));
-      rewrite.replace(id, builder_.load(at));
-    }
+    const bool kept = is_float(e.dtype) || (e.dtype != DType::Bool && !divides);
+    const auto* cast = e.get_if<Cast>();
+    const bool computed = e.is<Apply>() || e.is<Raw>() || (cast && !kernel_.at(cast->x).is<IndexValue>());
+    if (!kept || !computed) return true;
+    const Access at{true, add_scratch(e.dtype, {schedule_.tile}), {IntExpr::symbol(kLane)}};
+    stores.push_back(builder_.store(at, id));
+    rewrite.replace(id, builder_.load(at));
     return false;
   });
   if (stores.empty()) return stores;
   for (Stmt& s : lanes) rewrite(s);
   std::vector<Stmt> body = read_by(stores, known);
   append(body, std::move(stores));
-  return single(vector(width, std::move(body)));
+  return single(vector(loops.width, std::move(body)));
 }
 
 void ColumnLowering::columns_in_rows() {
@@ -121,7 +149,7 @@ void ColumnLowering::columns_in_rows() {
   PassLoops in = column_passes(loops);
   in.around = [&](const std::vector<Accumulator>& accs, std::vector<Stmt> starts, std::vector<Stmt> element) {
     if (element.empty()) return element;
-    std::vector<Stmt> begin = start(accs), body = once_a_column(loops.width, known, element);
+    std::vector<Stmt> begin = start(accs), body = once_a_column(loops, known, element);
     std::vector<Stmt> lanes = read_by(element, known);
     append(begin, std::move(starts));
     const Carried carried = carry(begin);

@@ -26,6 +26,9 @@ constexpr int64_t kNeighbours = 64, kMostRowsApart = 8;
 constexpr int64_t kMostParts = 4;          // of a row, each fetched by another loop
 constexpr int64_t kMostOutside = 512;      // elements that a masked read is outside of its array along an axis
 constexpr int64_t kFirstLevel = 32 << 10;  // rows up to this go to the first-level cache, others to the second
+// Along a loop: so many bytes ahead, of larger arrays than this, at most so many of them.
+constexpr int64_t kAhead = 3072, kNear = 1 << 20;
+constexpr size_t kMostStreams = 6;
 
 Loop* vector_loop(Stmt& s) {
   Loop* loop = loop_of(s, LoopKind::Vector);
@@ -136,6 +139,17 @@ class Prefetches {
       for (Stmt& grid : phase.body)
         if (Loop* loop = loop_of(grid, LoopKind::Grid)) between_passes(*loop);
     for (Phase& phase : kernel_.phases) down_rows(phase.body, sizes_, nullptr);
+    for (Phase& phase : kernel_.phases)
+      for (Stmt& grid : phase.body)
+        if (Loop* loop = loop_of(grid, LoopKind::Grid)) {
+          std::vector<Loop*> inside;
+          collect_vector_loops(loop->body, inside);
+          if (std::any_of(inside.begin(), inside.end(), [&](Loop* l) { return found_.contains(l); })) continue;
+          Known known = sizes_;
+          known.insert(loop->var);
+          std::vector<Stream> before;
+          along_loops(loop->body, {known, loop, before});
+        }
     for (auto& [loop, fetches] : found_)
       loop->body.insert(loop->body.begin(), std::make_move_iterator(fetches.begin()),
                         std::make_move_iterator(fetches.end()));
@@ -250,6 +264,91 @@ class Prefetches {
       }
   }
 
+  // What a loop reads in order: elements of an array from `first` on.
+  struct Stream {
+    int array;
+    IntExpr first;
+  };
+  // A loop in a nest: what is known there, the loop around it, and what the nest reads before.
+  struct InNest {
+    Known known;
+    const Loop* around;
+    std::vector<Stream>& before;
+  };
+
+  void along_loops(std::vector<Stmt>& body, const InNest& nest) {
+    for (Stmt& s : body) {
+      InNest inside = nest;
+      if (const auto var = variable_of(s)) inside.known.insert(*var);
+      if (Loop* vector = vector_loop(s)) {
+        of_later_steps(*vector, inside);
+        continue;
+      }
+      if (const auto* loop = s.get_if<Loop>()) inside.around = loop;
+      if (auto* below = body_of(s)) along_loops(*below, inside);
+    }
+  }
+
+  // What a loop is the first to read, in order, from arrays that no near cache holds. The processor
+  // fetches ahead too, but by less than memory takes, and not across pages.
+  void of_later_steps(Loop& loop, const InNest& nest) {
+    std::vector<Stream> found;
+    visit_below(kernel_, values_of(loop), [&](ExprId, const Expr& e) {
+      const auto* load = e.get_if<Load>();
+      if (!load || load->access.scratch || load->mask != kNoExpr || is_small(load->access.array)) return true;
+      const IntExpr offset = flat_offset(kernel_, load->access);
+      if (!knows(nest.known, offset) || !is_contiguous(offset, loop.var)) return true;
+      const Stream stream{load->access.array, offset - IntExpr::symbol(loop.var)};
+      const auto is_it = [&](const Stream& other) {
+        return other.array == stream.array && are_near(other.first - stream.first);
+      };
+      if (std::none_of(found.begin(), found.end(), is_it) &&
+          std::none_of(nest.before.begin(), nest.before.end(), is_it))
+        found.push_back(stream);
+      return true;
+    });
+    nest.before.insert(nest.before.end(), found.begin(), found.end());
+    if (found.size() > kMostStreams) return;
+    for (const Stream& s : found) {
+      const int64_t size = element_bytes(s.array);
+      // Nothing beyond the array, which may be no memory of the process, and of rows that others
+      // follow than the next, nothing beyond the row.
+      const bool followed = is_followed(loop, s.first, *nest.around);
+      if (!followed && most_of(loop.extent) * size < 2 * kAhead) continue;
+      const IntExpr end = followed ? count_of(s.array) : s.first + loop.extent;
+      const IntExpr ahead = s.first + IntExpr::symbol(loop.var) + kAhead / size;
+      add(loop, s.array, min(ahead, end - loop.lanes), 1, 1);
+    }
+  }
+
+  // Whether the next iteration of the loop around goes on where this one ends.
+  static bool is_followed(const Loop& loop, const IntExpr& first_read, const Loop& around) {
+    const IntExpr step = row_step(first_read, around.var);
+    if (around.kind != LoopKind::Grid) return step == loop.extent;
+    const IntExpr first = loop.extent.substitute({{around.var, 0}}, {});  // the last piece may be shorter
+    return step == first || (!first.constant() && min(step, first) == first);
+  }
+
+  // What an extent is at most, as far as it says; 0: it does not.
+  static int64_t most_of(const IntExpr& extent) {
+    if (const auto known = extent.constant()) return *known;
+    if (extent.terms().size() != 1 || extent.terms()[0].coefficient != 1 || extent.terms()[0].atoms.size() != 1)
+      return 0;
+    const IntExpr::AtomPtr& atom = extent.terms()[0].atoms[0];
+    if (atom->symbol || atom->kind != AtomKind::Min) return 0;
+    return std::max(atom->a.constant().value_or(0), atom->b.constant().value_or(0));
+  }
+
+  IntExpr count_of(int param) const {
+    IntExpr count = 1;
+    for (const IntExpr& size : kernel_.params[static_cast<size_t>(param)].dims) count = count * size;
+    return count;
+  }
+  bool is_small(int param) const {
+    const auto count = count_of(param).constant();
+    return count && *count * element_bytes(param) < kNear;
+  }
+
   // A read that only few rows make, as a roll does of those at the other end. For the others its
   // place may be no memory of the process, which processors look for every time.
   bool mostly_outside(const Load& load) const {
@@ -264,6 +363,11 @@ class Prefetches {
     return false;
   }
 
+  static bool are_near(const IntExpr& difference) {
+    const int64_t elements = difference.constant().value_or(INT64_MAX);
+    return -kNeighbours <= elements && elements <= kNeighbours;
+  }
+
   static IntExpr row_step(const IntExpr& read, Symbol row) {
     return read.substitute({{row, IntExpr::symbol(row) + 1}}, {}) - read;
   }
@@ -271,19 +375,15 @@ class Prefetches {
   // The reads that no later iteration repeats, one for neighbouring columns.
   static std::vector<IntExpr> newest(const std::vector<IntExpr>& reads, Symbol row, Symbol column) {
     std::vector<IntExpr> found;
-    const auto near = [](const IntExpr& difference) {
-      const int64_t elements = difference.constant().value_or(INT64_MAX);
-      return -kNeighbours <= elements && elements <= kNeighbours;
-    };
     for (const IntExpr& read : reads) {
       const IntExpr step = row_step(read, row);
       if (step.mentions(row) || step.mentions(column)) continue;
       const bool again = std::any_of(reads.begin(), reads.end(), [&](const IntExpr& other) {
         for (int64_t rows = 1; rows <= kMostRowsApart; ++rows)
-          if (near(other - read - rows * step)) return true;
+          if (are_near(other - read - rows * step)) return true;
         return false;
       });
-      if (!again && std::none_of(found.begin(), found.end(), [&](const IntExpr& f) { return near(f - read); }))
+      if (!again && std::none_of(found.begin(), found.end(), [&](const IntExpr& f) { return are_near(f - read); }))
         found.push_back(read);
     }
     return found;

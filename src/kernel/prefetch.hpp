@@ -15,6 +15,9 @@
 //
 // In a loop down rows (Stmt::ahead), each Vector loop prefetches the new rows that it, or another
 // one, reads this many iterations later.
+//
+// Along a loop. Where nothing of this kind is fetched, the first loop that reads an array in order
+// fetches what it will read itself, some kilobytes later.
 #pragma once
 
 #include "kernel/kernel.hpp"

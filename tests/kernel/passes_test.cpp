@@ -177,12 +177,34 @@ TEST(Prefetch, LongRowsToTheSecondLevel) {
             Lines{"+ prefetch in0[16384*%g + %i + 16384] and the 15 after it to level 2"});
 }
 
-TEST(Prefetch, NeitherShortNorVeryLongRows) {
-  for (const int64_t columns : {int64_t{256}, int64_t{1} << 20}) {
-    Sample s;
-    fill_passes(s, columns);
-    EXPECT_EQ(changes(s.kernel, add_prefetches), Lines{}) << columns;
-  }
+TEST(Prefetch, ShortAndVeryLongRowsAlongTheFirstPass) {
+  Sample s;
+  fill_passes(s, 256);
+  EXPECT_EQ(changes(s.kernel, add_prefetches),
+            Lines{"+ prefetch in0[min(256*B - 16, 256*%g + %i + 768)] and the 15 after it to level 1"});
+  Sample of_long;
+  fill_passes(of_long, 1 << 20);
+  EXPECT_EQ(changes(of_long.kernel, add_prefetches),
+            Lines{"+ prefetch in0[min(1048576*B - 16, 1048576*%g + %i + 768)] and the 15 after it to level 1"});
+}
+
+// One pass over rows of 5000 columns of `wide`, of which there are `rows`.
+void fill_part(Sample& s, int64_t rows, int64_t columns, int64_t wide) {
+  const int in = s.input(DType::F32, {rows, wide}), out = s.output(DType::F32, {rows, columns});
+  s.phase(grid("g"_loop, rows, {vector("i"_loop, columns, {store({false, out, {g, i}}, s.load(in, {g, i}))}, 16)}));
+}
+
+TEST(Prefetch, NotBeyondRowsThatDoNotFollowEachOther) {
+  Sample s;
+  fill_part(s, 2000, 5000, 8000);
+  EXPECT_EQ(changes(s.kernel, add_prefetches),
+            Lines{"+ prefetch in0[min(8000*%g + %i + 768, 8000*%g + 4984)] and the 15 after it to level 1"});
+  Sample of_few;
+  fill_part(of_few, 2000, 256, 8000);
+  EXPECT_EQ(changes(of_few.kernel, add_prefetches), Lines{}) << "pieces of rows end before";
+  Sample near;
+  fill_part(near, 50, 5000, 5000);
+  EXPECT_EQ(changes(near.kernel, add_prefetches), Lines{}) << "an array that the second level holds";
 }
 
 // One pass over rows of 1024 f32, from array element `at` of row g.
@@ -206,12 +228,14 @@ TEST(Prefetch, RowsThatAreReadFromTheLastOne) {
             Lines{"+ prefetch in0[-1024*%g + %i + 1024*B - 2048] and the 15 after it to level 2"});
 }
 
-TEST(Prefetch, NotInOnePassInTheOrderOfMemoryOrItsReverse) {
-  for (const bool reversed : {false, true}) {
-    Sample s;
-    fill_pass(s, reversed ? B - 1 - g : g, reversed ? 1023 - i : i);
-    EXPECT_EQ(changes(s.kernel, add_prefetches), Lines{}) << reversed;
-  }
+TEST(Prefetch, OnePassInTheOrderOfMemoryAlongItself) {
+  Sample in_order;
+  fill_pass(in_order, g, i);
+  EXPECT_EQ(changes(in_order.kernel, add_prefetches),
+            Lines{"+ prefetch in0[min(1024*B - 16, 1024*%g + %i + 768)] and the 15 after it to level 1"});
+  Sample reversed;
+  fill_pass(reversed, B - 1 - g, 1023 - i);
+  EXPECT_EQ(changes(reversed.kernel, add_prefetches), Lines{});
   Sample s;
   fill_pass(s, g, 63 - i, 64);
   EXPECT_EQ(changes(s.kernel, add_prefetches), Lines{}) << "rows of few lines";
@@ -235,10 +259,11 @@ TEST(Prefetch, InThePassThatComputesMostForEachElement) {
   EXPECT_TRUE(grid_body(s.kernel)[3].get<Loop>().body[0].is<Prefetch>());
 }
 
-TEST(Prefetch, NotWhereTheLaterPassGoesAnotherWay) {
+TEST(Prefetch, AlongTheFirstPassWhereTheLaterOneGoesAnotherWay) {
   Sample s;
   fill_passes(s, 1024, "j"_loop);
-  EXPECT_EQ(changes(s.kernel, add_prefetches), Lines{});
+  EXPECT_EQ(changes(s.kernel, add_prefetches),
+            Lines{"+ prefetch in0[min(1024*B - 16, 1024*%g + %i + 768)] and the 15 after it to level 1"});
 }
 
 // What a roll reads at the other end of the array would lie before its first row for all others.

@@ -316,6 +316,22 @@ TEST(ExpandFloat, NoSubnormalNumbersOnTheWay) {
       }
 }
 
+// Nor on the way to f32 that are subnormal.
+TEST(ExpandFloat, SubnormalResultsAreCounted) {
+  const auto check = [](const char* name, float (*function)(float, float, float), float from, float to, float y) {
+    for (float x = from; x > to; x -= 0.0625F) {
+      volatile float argument = x;
+      std::feclearexcept(FE_UNDERFLOW);
+      volatile float result = function(argument, y, y);
+      EXPECT_EQ(std::fetestexcept(FE_UNDERFLOW), 0) << name << " of " << x << " is " << result;
+    }
+  };
+  check("exp", expand::on_float::Exp<float>, -86, -200, 0);
+  check("exp2", expand::on_float::Exp2<float>, -124, -300, 0);
+  check(
+      "pow", [](float x, float y, float) { return expand::on_float::Pow<float>(y, x, 0); }, -124, -300, 2);
+}
+
 // What clamps and select are for: no function leaves its range.
 TEST(ExpandFloat, BoundedFunctionsStayInBounds) {
   for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 9973) {

@@ -48,6 +48,8 @@ inline Noisy floor(Noisy a) { return std::floor(a.v); }
 inline Noisy abs(Noisy a) { return std::fabs(a.v); }
 inline Noisy copysign(Noisy a, Noisy b) { return std::copysign(a.v, b.v); }
 inline auto bits(Noisy a) { return expand::bits(real(a.v)); }
+inline Noisy rint(Noisy a) { return std::rint(a.v); }
+inline auto to_int(Noisy a) { return expand::to_int(real(a.v)); }
 
 // `ulp` off, before it is rounded.
 inline Noisy disturbed(double exact, float argument, double ulp) {

@@ -78,6 +78,24 @@ TEST(Columns, IntegersOfATileAreDividedInItsColumnsAlone) {
   EXPECT_TRUE(right_as({.tile = 256}, "input x: u64[127, B]\nv = max(x, axis=0)\nreturn x % (v // 2), v\n", {x}));
 }
 
+// Functions of what all rows of a tile share, once for a column: of an array, of a number of the
+// column, and beside divisions whose divisors they might be.
+TEST(Columns, WhatRowsShareOnce) {
+  NEEDS_LLVM();
+  for (const Dims& d : {Dims{2, 21, 512}, Dims{3, 4, 300}, Dims{1, 700, 261}, Dims{2, 5, 3}}) {
+    const std::string in = text(d) + fmt::format("input k: i64[{0}, {2}]\ninput w: bf16[{2}]\n", d[0], d[1], d[2]);
+    SCOPED_TRACE(in);
+    const Tensor x = columns(d, DType::F32), k = noise(DType::I64, {d[0], d[2]}, 13),
+                 w = noise(DType::BF16, {d[2]}, 14);
+    for (const char* results :
+         {"-sum(where(arange(x.shape[1])[None, :, None] == (k % 21)[:, None], log_softmax(x, axis=1), 0), axis=1)",
+          "sum(x * exp(f32(w) * 0.1), axis=1)", "softmax(x + sqrt(abs(f32(w))), axis=1)",
+          "x - max(x * cos(f32(arange(x.shape[2]))), axis=1, keepdims=True)",
+          "sum(i64(x > 0) * 7 // (k % 5 + 6)[:, None], axis=1), max(x * 2, axis=1)"})
+      EXPECT_TRUE(right_as({.tile = 256}, in + "return " + results + "\n", {x, k, w}));
+  }
+}
+
 // Tall columns, whose rows are split over the grid: any number of columns, also one short of a
 // tile.
 TEST(Columns, TallOnesInParts) {

@@ -94,7 +94,7 @@ SMELT_HD V erfc(V x, Arithmetic by = {}) {
     const auto square = square_beside_one(a), square_error = fma(a, a, -square);
     const auto parts = exp_parts(-square, -square_error, format);
     const auto doubled = twice_exp_of_rest(parts.rest) * scaled_erfc(a, by);
-    const auto right = scaled(doubled, parts.exponent, square > like(x, pick(format, 80, 700)), format);
+    const auto right = scaled(doubled, parts.exponent, format);
     return select(x < like(x, 0), like(x, 2) - right, right);
   });
 }

@@ -32,7 +32,7 @@ SMELT_HD V power_32(V magnitude, V y) {
   const auto whole = rint(power);
   const auto rest = narrow(power - whole), n = narrow(whole);
   const auto exponent = n + like(n, exponent_offset(format32()));
-  return scaled(twice_exp2_of_rest(rest), exponent, n < like(n, -125), format32());
+  return scaled(twice_exp2_of_rest(rest), exponent, format32());
 }
 
 // log2(m) for sqrt(1/2) <= m < sqrt(2), to about 2^-68: with s = (m - 1) / (m + 1), log m = 2 (s +
@@ -79,7 +79,7 @@ SMELT_HD V power_64(V magnitude, V y) {
   const auto offset = like(y, exponent_offset(format64()));
   const auto exponent = power + offset;
   const auto rest = (power - (exponent - offset)) + select(power == product_high, error, like(y, 0));
-  return scaled(twice_exp2_of_rest(rest), exponent, power < like(y, -1021), format64());
+  return scaled(twice_exp2_of_rest(rest), exponent, format64());
 }
 
 // x^y from |x|^y.
