@@ -106,16 +106,20 @@ void PointwiseLowering::ranges() {
     const size_t first = on_gpu() && elements_of_row && *elements_of_row < 2 * schedule_.tile ? 0 : along;
     std::vector<Axis> of_range(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
     of_range[along - first].extent = piece.length;
-    const IntExpr extent = points_of(of_range);
+    // The axes that lanes run over.
+    const size_t from = schedule_.cut->by_rows ? of_range.size() - 1 : 0;
+    const std::span<const Axis> merged = std::span<const Axis>(of_range).subspan(from);
+    const IntExpr extent = points_of(merged);
     Grid grid;
     for (const Axis& axis : axes.first(first)) grid.add(axis.var, axis.extent);
+    for (size_t d = 0; d < from; ++d) grid.add(of_range[d].var, of_range[d].extent);
     grid.add_pieces(kChunk, extent, tile);
     work = max(work, extent.constant() ? min(tile, extent) : tile);
     Placement placement;
     If range = only_in_range(grid, total, placement);
     const Piece chunk = piece_at(placement, kChunk, extent, tile);
     placement.ranges[kLane] = {0, chunk.length - 1};
-    placement.unravel(of_range, chunk.first + IntExpr::symbol(kLane));
+    placement.unravel(merged, chunk.first + IntExpr::symbol(kLane));
     placement.place(axes[along].var, piece.first + placement.value_of.at(axes[along].var));
     range.body.push_back(vector(chunk.length, elements(placement)));
     body.push_back(std::move(range));

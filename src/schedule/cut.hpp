@@ -12,6 +12,7 @@ namespace smelt::schedule {
 struct Cut {
   int axis = -1;                // of the domain
   std::vector<IntExpr> starts;  // of the ranges along it, ascending; the first is 0
+  bool by_rows = false;         // lanes are those of the last axis alone
 };
 
 // Elements between lanes that stores of all of them fill together, whose values are interleaved.

@@ -18,8 +18,8 @@ namespace {
 
 // Column sums keep their accumulators in the first-level cache.
 constexpr int64_t kColumnTile = 2048;
-// Passes over columns whose rows are far apart: a kilobyte of each row, so that what comes next is
-// fetched ahead. Where no cache holds a tile from pass to pass, more.
+// Passes over columns whose rows are far apart: at least a kilobyte of each row, so that what comes
+// next is fetched ahead. Where no cache holds a tile from pass to pass, more.
 constexpr int64_t kFarTile = 256, kWideTile = 1024;
 constexpr int kRowsAtOnce = 4;         // of a tile
 constexpr int64_t kLeastStream = 512;  // bytes of a row
@@ -160,6 +160,32 @@ bool few_columns(const Graph& graph, const Group& group, const Options& options,
   return true;
 }
 
+// Columns of a tile of far rows. Whole rows follow each other in memory, and of high tiles nothing
+// is left near from pass to pass, so that longer pieces of each row count for more: as many columns
+// as leave each thread a tile, in equal tiles.
+int64_t far_tile(const Schedule& s, const Target& target) {
+  const int64_t height = s.domain.estimate(true),
+                row = std::max<int64_t>(1, s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate);
+  int64_t tile = kFarTile;
+  if (row <= kColumnTile || height * kFarTile * kBytesOfElement > target.l2_bytes) {
+    const int64_t rows = std::max<int64_t>(1, s.domain.estimate(false) / row);
+    const int64_t fewest = std::max((target.threads + rows - 1) / rows, (row + kColumnTile - 1) / kColumnTile);
+    tile = std::max(kFarTile, (row + fewest - 1) / fewest);
+  }
+  return std::max<int64_t>(s.lanes, (tile + s.lanes - 1) / s.lanes * s.lanes);
+}
+
+// Whether a column goes through more rows than a core finds at once, each on a page of its own,
+// where whole rows could be tiles for all threads.
+bool reads_many_pages(const Schedule& s, const Target& target) {
+  constexpr int64_t kManyRows = 1024;
+  const int64_t row = s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate, tile = far_tile(s, target);
+  const int64_t tiles = s.domain.estimate(false) / std::max<int64_t>(1, row) * ((row + tile - 1) / tile);
+  const int64_t height = s.domain.estimate(true);
+  const bool goes_down = height * s.lanes * kBytesOfElement <= target.l2_bytes / 2;  // higher ones are other kernels
+  return goes_down && height > kManyRows && row >= kFarTile && row <= kColumnTile && tiles >= target.threads;
+}
+
 // Whether there are enough wide tiles for the threads, and the second level holds most of one until
 // its last pass.
 bool takes_far_tiles(const Schedule& s, const Target& target) {
@@ -251,12 +277,15 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   } else {
     s.strategy = Strategy::Column;
     s.keep_bytes = options.target.l2_bytes / 2;
-    int64_t tile = tuning.tile ? wide : std::max<int64_t>(s.lanes, kFarTile / s.lanes * s.lanes);
+    const bool passes_down = !one_pass && s.domain.scans.empty();
+    int64_t tile = tuning.tile ? wide : far_tile(s, options.target);
     bool in_rows = s.domain.scans.empty() &&
                    (tuning.tile ? !one_pass || height < kTallColumn : far && takes_far_tiles(s, options.target));
-    if (!tuning.tile && !one_pass && !far && s.domain.scans.empty() && has_colliding_rows(graph, s, options)) {
+    if (!tuning.tile && passes_down && !far && has_colliding_rows(graph, s, options)) {
       tile = colliding_tile(graph, group, s, options.target);
       in_rows = tile >= 2 * s.lanes;
+    } else if (!tuning.tile && passes_down && reads_many_pages(s, options.target)) {
+      in_rows = true;
     }
     // Lanes that go down their own columns take some lines of every row, which must stay near until
     // the last pass. Fewer lanes take less of each line, so that every pass fetches it several

@@ -69,15 +69,46 @@ bool strides_along(const Graph& graph, const Domain& domain) {
 // The first of the last axes that fill steps of `lanes` together: those before it are loops, and no
 // step meets the end of one of their rows, where indices jump. A step that is partly empty costs
 // less than that; all axes as one where most of the last step of each row would be.
-int axes_that_fill(const Domain& domain, int lanes) {
-  constexpr int64_t kFewestStepsOfRow = 4;
+int axes_that_fill(const Domain& domain, int lanes, int64_t fewest_steps) {
   int64_t run = domain.axes.back().estimate;
   for (size_t d = domain.axes.size() - 1; d-- > 1;) {
     run *= std::max<int64_t>(1, domain.axes[d].estimate);
     const int64_t computed = (run + lanes - 1) / lanes * lanes;
-    if (run >= kFewestStepsOfRow * lanes && computed * 8 <= run * 9) return static_cast<int>(d);
+    if (run >= fewest_steps * lanes && computed * 8 <= run * 9) return static_cast<int>(d);
   }
   return 0;
+}
+
+// Whether what is read jumps where one of the axes from `first` on ends, as every row that is there
+// twice does: a step over such an end finds its elements one by one.
+bool jumps_at_ends(const Graph& graph, const Domain& domain, size_t first) {
+  return std::any_of(domain.reads.begin(), domain.reads.end(), [&](const Read& r) {
+    const IntExpr place = flat_offset(graph.at(r.node), r.index);
+    std::optional<IntExpr> run;  // elements of the axes so far, where the array has them in order
+    for (size_t d = domain.axes.size(); d-- > first;) {
+      const auto step = place.coefficient_of(domain.axes[d].var);
+      if (!step) return true;
+      if (step->is(0)) continue;  // elements that follow each other are there several times
+      if (run && !(*step == *run)) return true;
+      run = *step * domain.axes[d].extent;
+    }
+    return false;
+  });
+}
+
+// Lanes of the last axes as one, and the first of these. Where crossing their ends is slow, lanes
+// that fill them, if fewer do.
+void fill_axes(const Graph& graph, const Options& options, Schedule& s, const Domain& domain) {
+  constexpr int64_t kFewestStepsOfRow = 4;
+  s.flat_from = axes_that_fill(domain, s.lanes, kFewestStepsOfRow);
+  if (s.flat_from > 0 || !jumps_at_ends(graph, domain, 0)) return;
+  const int64_t length = std::max<int64_t>(1, domain.axes.back().extent.constant().value_or(1));
+  for (int lanes = s.lanes; lanes >= natural_lanes(options.target) && lanes % length == 0; lanes /= 2)
+    if (const int from = axes_that_fill(domain, lanes, 1); from > 0) {
+      s.flat_from = from;
+      s.lanes = lanes;
+      return;
+    }
 }
 
 // As even lanes as there may be, but few: what is read by strides has as many pieces as a row has
@@ -224,7 +255,7 @@ Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, co
     return s;
   }
   if (tuning.lanes) s.lanes = tuning.lanes;
-  if (s.flattened && !cut) s.flat_from = axes_that_fill(domain, s.lanes);
+  if (s.flattened && !cut) fill_axes(graph, options, s, domain);
   s.tile = std::max<int64_t>(1, (tuning.tile ? tuning.tile : kChunk) / s.lanes) * s.lanes;
   std::string over;
   for (const Axis& axis : domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();
@@ -243,6 +274,9 @@ Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, co
                          s.staged.size() == 1 ? "" : "s");
   } else {
     take_cut(s, std::move(cut));
+    if (s.cut && !s.flattened && s.cut->axis < s.vector_axis)
+      s.cut->by_rows = s.domain.axes.back().estimate >= 2 * natural_lanes(options.target) &&
+                       jumps_at_ends(graph, s.domain, static_cast<size_t>(s.cut->axis));
     if (!s.cut && !s.flattened && !options.target.plain) follow_reads(graph, options, s.domain);
   }
   return s;

@@ -122,6 +122,22 @@ TEST(Interleave, PicturesByColourAndRepeatedPixels) {
 
 // Reads by lanes at a distance: sums, extremes and windows of pairs, triples and rows of eight,
 // alone and next to each other.
+// Rows that are there several times, whose ends no vector crosses: of any width, and joined with
+// others.
+TEST(Interleave, PixelsRepeatedBothWays) {
+  NEEDS_LLVM();
+  for (const DType dtype : {DType::F32, DType::U8, DType::BF16})
+    for (const int64_t width : {91, 45, 23, 16, 9, 1})
+      for (const int times : {2, 3}) {
+        const std::string in = fmt::format("input x: {}[3, 2, 11, {}]\ninput y: {}[3, 1, {}, {}]\n", name_of(dtype),
+                                           width, name_of(dtype), 11 * times, width * times);
+        const Tensor x = noise(dtype, {3, 2, 11, width}, 5), y = noise(dtype, {3, 1, 11 * times, width * times}, 6);
+        const std::string up = fmt::format("u = repeat(repeat(x, {0}, axis=2), {0}, axis=3)\n", times);
+        EXPECT_TRUE(right(in + up + "return u\n", {x, y})) << in;
+        EXPECT_TRUE(right(in + up + "return concat((u, y), axis=1)\n", {x, y})) << in;
+      }
+}
+
 TEST(Interleave, ReadsAtADistance) {
   NEEDS_LLVM();
   const char* sums =

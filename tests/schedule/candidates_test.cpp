@@ -502,6 +502,13 @@ TEST(Candidates, PassesOverColumnsOfFarRows) {
   EXPECT_EQ(own_on_a_cpu("input x: f32[64, 64, 4096]\nreturn x - mean(x, axis=1, keepdims=True)"), tile);
   EXPECT_EQ(own_on_a_cpu("input x: f32[4096, 64, 64]\nreturn x - mean(x, axis=1, keepdims=True)"), own);
   EXPECT_EQ(own_on_a_cpu("input x: f32[8, 819200]\nreturn softmax(x, axis=0)"), own);
+  // Whole rows, in equal parts where threads need them; parts of high columns for one thread.
+  const std::string program = "return x - mean(x, axis=1, keepdims=True)";
+  EXPECT_EQ(own_on_a_cpu("input x: f32[200, 97, 521]\n" + program), "column, 64 lanes, 576 columns at a time");
+  EXPECT_EQ(own_on_a_cpu("input x: f32[3, 768, 1500]\n" + program, 6), "column, 64 lanes, 768 columns at a time");
+  EXPECT_EQ(own_on_a_cpu("input x: f32[2000, 1000]\nreturn softmax(x, axis=0)", 1),
+            "column, 64 lanes, 1024 columns at a time");
+  EXPECT_EQ(own_on_a_cpu("input x: f32[2000, 1000]\nreturn softmax(x, axis=0)", 16), own);
 }
 
 // Rows of whole kilobytes lie in the same sets of a cache. Values that are kept between passes make
