@@ -103,7 +103,8 @@ void fill_axes(const Graph& graph, const Options& options, Schedule& s, const Do
   s.flat_from = axes_that_fill(domain, s.lanes, kFewestStepsOfRow);
   if (s.flat_from > 0 || !jumps_at_ends(graph, domain, 0)) return;
   const int64_t length = std::max<int64_t>(1, domain.axes.back().extent.constant().value_or(1));
-  for (int lanes = s.lanes; lanes >= natural_lanes(options.target) && lanes % length == 0; lanes /= 2)
+  for (int lanes = s.lanes; lanes >= natural_lanes(options.target) && lanes % std::lcm(kFewestLanes, length) == 0;
+       lanes /= 2)
     if (const int from = axes_that_fill(domain, lanes, 1); from > 0) {
       s.flat_from = from;
       s.lanes = lanes;

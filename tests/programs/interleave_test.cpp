@@ -128,7 +128,7 @@ TEST(Interleave, PixelsRepeatedBothWays) {
   NEEDS_LLVM();
   for (const DType dtype : {DType::F32, DType::U8, DType::BF16})
     for (const int64_t width : {91, 45, 23, 16, 9, 1})
-      for (const int times : {2, 3}) {
+      for (const int times : {2, 3, 11}) {
         const std::string in = fmt::format("input x: {}[3, 2, 11, {}]\ninput y: {}[3, 1, {}, {}]\n", name_of(dtype),
                                            width, name_of(dtype), 11 * times, width * times);
         const Tensor x = noise(dtype, {3, 2, 11, width}, 5), y = noise(dtype, {3, 1, 11 * times, width * times}, 6);
