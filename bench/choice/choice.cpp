@@ -244,7 +244,7 @@ void measure_each(Built& built, const std::vector<TensorView>& inputs, const std
 
 void measure_on_cpu(Built& built, const Arguments& arguments, const report::BenchOptions& options) {
   const std::vector<Tensor> inputs = data_of(built.row);
-  const std::vector<TensorView> views(inputs.begin(), inputs.end());
+  const std::vector<TensorView> views = report::views_of(inputs);
   const Executable& own = built.executables[0];
   std::vector<Tensor> outputs;
   std::vector<Dims> given;
@@ -252,7 +252,7 @@ void measure_on_cpu(Built& built, const Arguments& arguments, const report::Benc
   const std::vector<Dims> dims = own.output_dims(views);
   for (size_t o = 0; o < dims.size(); ++o)
     outputs.push_back(Tensor::empty(own.graph().at(own.graph().outputs[o]).dtype, dims[o]));
-  const std::vector<TensorView> results(outputs.begin(), outputs.end());
+  const std::vector<TensorView> results = report::views_of(outputs);
   const auto least = [&](const std::function<void()>& run) { return report::measure(options, run).min; };
   const BoundCall call = own.bind(views, results);
   built.json["measured"] = least([&] { call.run(); }) * 1e3;

@@ -339,14 +339,10 @@ class Prefetches {
     return std::max(atom->a.constant().value_or(0), atom->b.constant().value_or(0));
   }
 
-  IntExpr count_of(int param) const {
-    IntExpr count = 1;
-    for (const IntExpr& size : kernel_.params[static_cast<size_t>(param)].dims) count = count * size;
-    return count;
-  }
+  IntExpr count_of(int param) const { return count(kernel_.params[static_cast<size_t>(param)].dims); }
   bool is_small(int param) const {
-    const auto count = count_of(param).constant();
-    return count && *count * element_bytes(param) < kNear;
+    const auto elements = count_of(param).constant();
+    return elements && *elements * element_bytes(param) < kNear;
   }
 
   // A read that only few rows make, as a roll does of those at the other end. For the others its

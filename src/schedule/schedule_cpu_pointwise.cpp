@@ -79,8 +79,8 @@ int axes_that_fill(const Domain& domain, int lanes, int64_t fewest_steps) {
   return 0;
 }
 
-// Whether what is read jumps where one of the axes from `first` on ends, as every row that is there
-// twice does: a step over such an end finds its elements one by one.
+// Whether some array is not read in order across the ends of the axes from `first` on, as one is
+// not whose rows are repeated: a step across such an end is a gather.
 bool jumps_at_ends(const Graph& graph, const Domain& domain, size_t first) {
   return std::any_of(domain.reads.begin(), domain.reads.end(), [&](const Read& r) {
     const IntExpr place = flat_offset(graph.at(r.node), r.index);
